@@ -1,0 +1,5 @@
+//! The `aiperf` binary.
+
+fn main() {
+    println!("aiperf {}", env!("CARGO_PKG_VERSION"));
+}

@@ -1,0 +1,1 @@
+//! Command-line flags and configuration files, turned into one validated run plan.

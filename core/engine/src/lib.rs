@@ -1,0 +1,1 @@
+//! Load engine: phases, credits, workers, message bus.

@@ -1,0 +1,1 @@
+//! Plugin host: registry, resolver, loaders and adapters.

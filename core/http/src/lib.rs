@@ -1,0 +1,1 @@
+//! HTTP client of the measuring path: timestamps, pools, SSE framing.

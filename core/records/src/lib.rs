@@ -1,0 +1,1 @@
+//! Records, accumulators, statistics and the report model.

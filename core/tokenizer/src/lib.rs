@@ -1,0 +1,1 @@
+//! Tokenizers that need no network, and prompt text of exact token length.

@@ -1,0 +1,1 @@
+//! The plugin contract: ABI-stable types and traits.

@@ -1,0 +1,1 @@
+//! Built-in timing modes and arrival patterns.

@@ -1,0 +1,1 @@
+//! What plugin authors use: plain Rust traits, exported through the stable ABI.

@@ -1,0 +1,1 @@
+//! End-to-end tests: they run the binary as a user does.

@@ -1,0 +1,1 @@
+//! OpenAI-shaped mock server with scripted timing.
