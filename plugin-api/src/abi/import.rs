@@ -1,0 +1,235 @@
+//! Vtables as plain traits: the host's side.
+
+use abi_stable::std_types::RVec;
+
+use super::{
+    export,
+    root::{OpenAbi, PluginModuleRef},
+    traits::{
+        ColumnRefAbi, DatasetBox, EndpointBox, ExchangeAbi, ExporterBox, GpuCollectorBox, HostBox, MetricBox,
+        SourceBox, TimingBox,
+    },
+};
+use crate::{
+    Batch, Column, Conversation, Dataset, Decoded, Endpoint, Entry, Exchange, Exporter, GpuCollector, Host,
+    HttpRequest, Metric, MetricFamily, Output, PluginError, Probe, RequestInfo, Result, Source, Timing,
+    dataset::{DatasetInfo, Sample},
+    endpoint::{EndpointDescription, NextStep},
+    exporter::ExporterNeeds,
+    gpu::{Poll, Scrape},
+    host::LogLevel,
+    metric::Window,
+    mirror::Mirror,
+    package::Open,
+    timing::{Event, Step, TimingPlan},
+};
+
+fn result<T: Mirror>(abi: super::traits::AbiResult<T::Abi>) -> Result<T> {
+    abi.into_result().map(T::from_abi).map_err(Mirror::from_abi)
+}
+
+pub(super) struct ImportedHost(pub(super) HostBox);
+
+impl Host for ImportedHost {
+    fn log(&self, level: LogLevel, message: &str) {
+        self.0.log(level.code(), message.into());
+    }
+    fn encode(&self, text: &str) -> Result<Vec<u32>> {
+        result(self.0.encode(text.into()))
+    }
+    fn decode(&self, tokens: &[u32]) -> Result<String> {
+        result(self.0.decode(tokens.into()))
+    }
+    fn prompt(&self, stream: &str, tokens: u32) -> Result<String> {
+        result(self.0.prompt(stream.into(), tokens))
+    }
+    fn seed(&self, stream: &str) -> u64 {
+        self.0.seed(stream.into())
+    }
+    fn intervals(&self, rate: f64, count: u32) -> Result<Vec<u64>> {
+        result(self.0.intervals(rate, count))
+    }
+}
+
+pub(super) struct ImportedSource(pub(super) SourceBox);
+
+impl Source for ImportedSource {
+    fn files(&self) -> Vec<String> {
+        Mirror::from_abi(self.0.files())
+    }
+    fn len(&self, file: u32) -> Result<u64> {
+        result(self.0.file_len(file))
+    }
+    fn read(&self, file: u32, offset: u64, length: u32) -> Result<Vec<u8>> {
+        result(self.0.read(file, offset, length))
+    }
+}
+
+struct ImportedEndpoint(EndpointBox);
+
+impl Endpoint for ImportedEndpoint {
+    fn describe(&self) -> Result<EndpointDescription> {
+        result(self.0.describe())
+    }
+    fn prepare(&self, request: RequestInfo) -> Result<HttpRequest> {
+        result(self.0.prepare(request.into_abi()))
+    }
+    fn next(&self, exchanges: &[Exchange<'_>]) -> Result<NextStep> {
+        let abi: Vec<_> = exchanges.iter().map(ExchangeAbi::from).collect();
+        result(self.0.next_step(abi.as_slice().into()))
+    }
+    fn decode(&self, exchanges: &[Exchange<'_>]) -> Result<Decoded> {
+        let abi: Vec<_> = exchanges.iter().map(ExchangeAbi::from).collect();
+        result(self.0.decode(abi.as_slice().into()))
+    }
+}
+
+struct ImportedDataset(DatasetBox);
+
+impl Dataset for ImportedDataset {
+    fn probe(&self, sample: &Sample) -> Result<Probe> {
+        result(self.0.probe(sample.clone().into_abi()))
+    }
+    fn open(&mut self, source: Box<dyn Source>) -> Result<DatasetInfo> {
+        result(self.0.open(export::source(source)))
+    }
+    fn next(&mut self, count: u32) -> Result<Vec<Conversation>> {
+        result(self.0.next_batch(count))
+    }
+    fn order(&self, conversations: u32, pass: u32) -> Result<Vec<u32>> {
+        result(self.0.order(conversations, pass))
+    }
+}
+
+struct ImportedTiming(TimingBox);
+
+impl Timing for ImportedTiming {
+    fn start(&mut self, plan: &TimingPlan) -> Result<()> {
+        self.0
+            .start(plan.clone().into_abi())
+            .into_result()
+            .map_err(Mirror::from_abi)
+    }
+    fn step(&mut self, now_ns: u64, events: &[Event]) -> Result<Step> {
+        let events: RVec<_> = events.iter().cloned().map(Mirror::into_abi).collect();
+        result(self.0.step(now_ns, events))
+    }
+    fn intervals(&mut self, rate: f64, count: u32) -> Result<Vec<u64>> {
+        result(self.0.intervals(rate, count))
+    }
+    fn value_at(&self, progress: f64) -> Result<f64> {
+        result(self.0.value_at(progress))
+    }
+}
+
+struct ImportedMetric(MetricBox);
+
+impl Metric for ImportedMetric {
+    fn describe(&self) -> Result<MetricFamily> {
+        result(self.0.describe())
+    }
+    fn record(&self, batch: &Batch<'_>) -> Result<Vec<Column>> {
+        let abi: Vec<_> = batch.columns.iter().map(ColumnRefAbi::from).collect();
+        result(self.0.record(rows(batch)?, abi.as_slice().into()))
+    }
+    fn derive(&self, window: &Window) -> Result<Vec<Option<f64>>> {
+        result(self.0.derive(window.clone().into_abi()))
+    }
+}
+
+struct ImportedExporter(ExporterBox);
+
+impl Exporter for ImportedExporter {
+    fn begin(&mut self, info: &str) -> Result<ExporterNeeds> {
+        result(self.0.begin(info.into()))
+    }
+    fn write(&mut self, batch: &Batch<'_>) -> Result<Vec<Output>> {
+        let abi: Vec<_> = batch.columns.iter().map(ColumnRefAbi::from).collect();
+        result(self.0.write(rows(batch)?, abi.as_slice().into()))
+    }
+    fn finish(&mut self, report: &str) -> Result<Vec<Output>> {
+        result(self.0.finish(report.into()))
+    }
+}
+
+struct ImportedGpuCollector(GpuCollectorBox);
+
+impl GpuCollector for ImportedGpuCollector {
+    fn poll(&mut self, now_ns: u64, answer: Option<Scrape>) -> Result<Poll> {
+        result(self.0.poll(now_ns, answer.into_abi()))
+    }
+}
+
+fn rows(batch: &Batch<'_>) -> Result<u32> {
+    u32::try_from(batch.len).map_err(|_| PluginError::failed("a batch of more than 2^32 records"))
+}
+
+/// A loaded or bundled package, as the host uses it.
+#[derive(Clone, Copy)]
+pub struct Root(PluginModuleRef);
+
+impl Root {
+    /// Wraps a root module.
+    pub fn new(module: PluginModuleRef) -> Self {
+        Self(module)
+    }
+
+    /// Name that the library states.
+    pub fn name(&self) -> &'static str {
+        self.0.name().as_str()
+    }
+
+    /// Version that the library states.
+    pub fn version(&self) -> &'static str {
+        self.0.version().as_str()
+    }
+
+    /// Everything it registers.
+    ///
+    /// # Errors
+    /// When the library fails.
+    pub fn entries(&self) -> Result<Vec<Entry>> {
+        result((self.0.entries())())
+    }
+}
+
+fn into_abi(open: Open) -> OpenAbi {
+    OpenAbi {
+        entry: open.entry.into(),
+        options: open.options.into(),
+        host: export::host(open.host),
+    }
+}
+
+macro_rules! open {
+    ($($(#[$meta:meta])* $call:ident -> $trait:ident = $imported:ident;)*) => {
+        impl Root {
+            $(
+                $(#[$meta])*
+                ///
+                /// # Errors
+                /// When the entry is unknown or its options are wrong.
+                pub fn $call(&self, open: Open) -> Result<Box<dyn $trait>> {
+                    (self.0.$call())(into_abi(open))
+                        .into_result()
+                        .map(|object| Box::new($imported(object)) as Box<dyn $trait>)
+                        .map_err(Mirror::from_abi)
+                }
+            )*
+        }
+    };
+}
+open! {
+    /// Opens an endpoint.
+    endpoint -> Endpoint = ImportedEndpoint;
+    /// Opens a dataset.
+    dataset -> Dataset = ImportedDataset;
+    /// Opens a timing entry.
+    timing -> Timing = ImportedTiming;
+    /// Opens a metric family.
+    metric -> Metric = ImportedMetric;
+    /// Opens an exporter.
+    exporter -> Exporter = ImportedExporter;
+    /// Opens a GPU collector.
+    gpu_collector -> GpuCollector = ImportedGpuCollector;
+}

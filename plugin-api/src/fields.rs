@@ -1,0 +1,134 @@
+//! Names of the record columns that the core provides. Metrics and exporters ask for them by name ([`MetricFamily::needs`],
+//! [`ExporterNeeds::columns`]); a tag of another family's per-record metric is a name too, and `facts.NAME` and
+//! `labels.NAME` reach what an endpoint or a dataset said beyond the fixed columns.
+//!
+//! Times are ns on the core's monotonic clock unless the name says `wall`. A column whose value is unknown for a record is
+//! invalid there, never 0.
+//!
+//! [`MetricFamily::needs`]: crate::MetricFamily::needs
+//! [`ExporterNeeds::columns`]: crate::exporter::ExporterNeeds::columns
+
+macro_rules! fields {
+    ($($(#[$meta:meta])* $name:ident = $text:literal;)*) => {
+        $($(#[$meta])* pub const $name: &str = $text;)*
+        /// All names.
+        pub const ALL: &[&str] = &[$($text),*];
+    };
+}
+
+fields! {
+    /// u64: 1 for a valid record (no error, at least one content response), else 0.
+    VALID = "valid";
+    /// u64: just before the request was handed to the HTTP client (`t0`).
+    START = "start_ns";
+    /// u64: the same instant on the wall clock, ns since the epoch.
+    START_WALL = "start_wall_ns";
+    /// u64: arrival of the last response message of any kind, `[DONE]` included; else end of transport; else start.
+    END = "end_ns";
+    /// u64: a 2xx response head had been read.
+    ACK = "ack_ns";
+    /// u64: when the schedule wanted the request to be sent.
+    INTENDED = "intended_ns";
+    /// u64: when the credit was issued.
+    CREDIT = "credit_ns";
+    /// u64: when the worker received the credit.
+    CREDIT_RECEIVED = "credit_received_ns";
+    /// u64 list: arrival of each content response, in order.
+    CONTENT = "content_ns";
+    /// u64: arrival of the first content that is output (text or tool call, not empty, not reasoning).
+    FIRST_OUTPUT = "first_output_ns";
+    /// u64: input tokens (counted here, or by the server where the run says so).
+    INPUT_TOKENS = "input_tokens";
+    /// u64: output tokens without reasoning.
+    OUTPUT_TOKENS = "output_tokens";
+    /// u64: reasoning tokens.
+    REASONING_TOKENS = "reasoning_tokens";
+    /// u64: cumulative completion tokens at the first content response, where the server tells.
+    FIRST_CHUNK_TOKENS = "first_chunk_tokens";
+    /// u64: limit on output tokens that the request asked for.
+    REQUESTED_OUTPUT_TOKENS = "requested_output_tokens";
+    /// u64: usage of the server: prompt tokens.
+    USAGE_PROMPT = "usage.prompt";
+    /// u64: completion tokens.
+    USAGE_COMPLETION = "usage.completion";
+    /// u64: total tokens.
+    USAGE_TOTAL = "usage.total";
+    /// u64: reasoning tokens.
+    USAGE_REASONING = "usage.reasoning";
+    /// u64: prompt tokens read from a cache.
+    USAGE_CACHE_READ = "usage.cache_read";
+    /// u64: prompt tokens written to a cache.
+    USAGE_CACHE_WRITE = "usage.cache_write";
+    /// u64: prompt tokens not found in a cache.
+    USAGE_CACHE_MISS = "usage.cache_miss";
+    /// u64: audio tokens of the prompt.
+    USAGE_PROMPT_AUDIO = "usage.prompt_audio";
+    /// u64: audio tokens of the completion.
+    USAGE_COMPLETION_AUDIO = "usage.completion_audio";
+    /// u64: accepted prediction tokens.
+    USAGE_ACCEPTED_PREDICTION = "usage.accepted_prediction";
+    /// u64: rejected prediction tokens.
+    USAGE_REJECTED_PREDICTION = "usage.rejected_prediction";
+    /// u64: prompt tokens of tool use.
+    USAGE_TOOL_USE_PROMPT = "usage.tool_use_prompt";
+    /// f64: seconds of audio in the prompt.
+    USAGE_PROMPT_AUDIO_SECONDS = "usage.prompt_audio_seconds";
+    /// u64 ns: waiting for a free connection.
+    HTTP_BLOCKED = "http.blocked_ns";
+    /// u64 ns: looking up the name.
+    HTTP_DNS = "http.dns_ns";
+    /// u64 ns: connecting.
+    HTTP_CONNECT = "http.connect_ns";
+    /// u64 ns: from the start to the write that completed the request.
+    HTTP_SENDING = "http.sending_ns";
+    /// u64 ns: from there to the first body bytes.
+    HTTP_WAITING = "http.waiting_ns";
+    /// u64 ns: from the first to the last body bytes.
+    HTTP_RECEIVING = "http.receiving_ns";
+    /// u64: 1 if the connection had been used before.
+    HTTP_REUSED = "http.reused";
+    /// u64: body bytes written.
+    HTTP_BYTES_SENT = "http.bytes_sent";
+    /// u64: body bytes read.
+    HTTP_BYTES_RECEIVED = "http.bytes_received";
+    /// u64: write operations.
+    HTTP_CHUNKS_SENT = "http.chunks_sent";
+    /// u64: read operations.
+    HTTP_CHUNKS_RECEIVED = "http.chunks_received";
+    /// u64: HTTP status, where a response came.
+    STATUS = "status";
+    /// u64: number of the credit within its phase.
+    SESSION_NUM = "session_num";
+    /// text: identity of the request.
+    REQUEST_ID = "request_id";
+    /// text: identity of the conversation instance.
+    CORRELATION_ID = "correlation_id";
+    /// text: identity of the conversation in the dataset.
+    CONVERSATION_ID = "conversation_id";
+    /// u64: turn, from 0.
+    TURN_INDEX = "turn_index";
+    /// text: model asked for.
+    MODEL = "model";
+    /// text: worker.
+    WORKER_ID = "worker_id";
+    /// text: record processor.
+    RECORD_PROCESSOR_ID = "record_processor_id";
+    /// text: name of the phase.
+    PHASE_NAME = "phase_name";
+    /// text: `warmup` or `profiling`.
+    PHASE_KIND = "phase_kind";
+    /// u64: position of the phase.
+    PHASE_INDEX = "phase_index";
+    /// u64: position among the profiling phases; invalid for warmup.
+    PROFILING_INDEX = "profiling_index";
+    /// u64: 1 if the request was cancelled.
+    CANCELLED = "cancelled";
+    /// u64: when it was cancelled, ns since the epoch.
+    CANCELLED_WALL = "cancelled_wall_ns";
+    /// u64: code of the error, where it has one.
+    ERROR_CODE = "error.code";
+    /// text: type of the error; valid for error records.
+    ERROR_TYPE = "error.type";
+    /// text: message of the error; valid for error records.
+    ERROR_MESSAGE = "error.message";
+}

@@ -1,0 +1,74 @@
+//! What the core offers to a plugin instance.
+
+use crate::{Result, error::PluginError};
+
+contract_enum! {
+    /// Level of a log line.
+    pub enum LogLevel: u8 {
+        /// Details for debugging.
+        Debug = 0,
+        /// Progress.
+        Info = 1,
+        /// Something the user should know.
+        Warning = 2,
+        /// Something went wrong.
+        Error = 3,
+    } else Info
+}
+
+/// Services of the core. Each instance gets a handle of its own, which outlives it.
+pub trait Host: Send + Sync {
+    /// A line for the run's log.
+    fn log(&self, level: LogLevel, message: &str);
+
+    /// Tokens of a text, no special tokens added.
+    ///
+    /// # Errors
+    /// When the run has no tokenizer.
+    fn encode(&self, text: &str) -> Result<Vec<u32>> {
+        let _ = text;
+        Err(PluginError::unsupported("encode"))
+    }
+
+    /// Text of tokens.
+    ///
+    /// # Errors
+    /// When the run has no tokenizer.
+    fn decode(&self, tokens: &[u32]) -> Result<String> {
+        let _ = tokens;
+        Err(PluginError::unsupported("decode"))
+    }
+
+    /// Prose of exactly `tokens` tokens. Each call gives another text; the sequence depends on the run's seed and on
+    /// `stream` alone.
+    ///
+    /// # Errors
+    /// When the run has no tokenizer.
+    fn prompt(&self, stream: &str, tokens: u32) -> Result<String> {
+        let _ = (stream, tokens);
+        Err(PluginError::unsupported("prompt"))
+    }
+
+    /// Seed of a named random stream, derived from the run's seed.
+    fn seed(&self, stream: &str) -> u64 {
+        let _ = stream;
+        0
+    }
+
+    /// Timing modes: the next `count` intervals in ns of the phase's arrival pattern at `rate` per second.
+    ///
+    /// # Errors
+    /// When the phase has no arrival pattern.
+    fn intervals(&self, rate: f64, count: u32) -> Result<Vec<u64>> {
+        let _ = (rate, count);
+        Err(PluginError::unsupported("intervals"))
+    }
+}
+
+/// A host that offers nothing, for tests of plugins that need nothing.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoHost;
+
+impl Host for NoHost {
+    fn log(&self, _: LogLevel, _: &str) {}
+}

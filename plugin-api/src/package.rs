@@ -1,0 +1,96 @@
+//! A package: what one library provides.
+
+use std::sync::Arc;
+
+use crate::{Dataset, Endpoint, Entry, Exporter, GpuCollector, Host, Metric, PluginError, Result, Timing};
+
+/// What an instance is opened with.
+#[derive(Clone)]
+pub struct Open {
+    /// Name of the entry, as registered.
+    pub entry: String,
+    /// Options as a JSON object: the user's `--plugin-opt` values over what the core passes to every entry of the category.
+    pub options: String,
+    /// Services of the core.
+    pub host: Arc<dyn Host>,
+}
+
+impl std::fmt::Debug for Open {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Open")
+            .field("entry", &self.entry)
+            .field("options", &self.options)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Open {
+    /// Reads the options into a type of the plugin's own.
+    ///
+    /// # Errors
+    /// Names the field that is missing or wrong.
+    pub fn options<T: serde::de::DeserializeOwned>(&self) -> Result<T> {
+        let text = if self.options.is_empty() { "{}" } else { &self.options };
+        serde_json::from_str(text)
+            .map_err(|error| PluginError::options(format!("options of `{}`: {error}", self.entry)))
+    }
+
+    /// The error for a name that the package does not have.
+    pub fn unknown(&self) -> PluginError {
+        PluginError::failed(format!("the package has no entry `{}` in this category", self.entry))
+    }
+}
+
+/// A package. Everything is optional but the list of entries.
+pub trait Package: 'static {
+    /// Name, as in the registry file.
+    const NAME: &'static str;
+    /// Version, as in the registry file.
+    const VERSION: &'static str;
+
+    /// Everything it provides.
+    fn entries() -> Vec<Entry>;
+
+    /// Opens an endpoint.
+    ///
+    /// # Errors
+    /// When the options are wrong or the entry is unknown.
+    fn endpoint(open: Open) -> Result<Box<dyn Endpoint>> {
+        Err(open.unknown())
+    }
+    /// Opens a dataset.
+    ///
+    /// # Errors
+    /// As above.
+    fn dataset(open: Open) -> Result<Box<dyn Dataset>> {
+        Err(open.unknown())
+    }
+    /// Opens a timing mode, an arrival pattern or a ramp.
+    ///
+    /// # Errors
+    /// As above.
+    fn timing(open: Open) -> Result<Box<dyn Timing>> {
+        Err(open.unknown())
+    }
+    /// Opens a metric family.
+    ///
+    /// # Errors
+    /// As above.
+    fn metric(open: Open) -> Result<Box<dyn Metric>> {
+        Err(open.unknown())
+    }
+    /// Opens an exporter.
+    ///
+    /// # Errors
+    /// As above.
+    fn exporter(open: Open) -> Result<Box<dyn Exporter>> {
+        Err(open.unknown())
+    }
+    /// Opens a GPU collector.
+    ///
+    /// # Errors
+    /// As above.
+    fn gpu_collector(open: Open) -> Result<Box<dyn GpuCollector>> {
+        Err(open.unknown())
+    }
+}
