@@ -1,1 +1,64 @@
 //! HTTP client of the measuring path: timestamps, pools, SSE framing.
+//!
+//! A [`Client`] lives inside one I/O thread (a tokio current-thread runtime with I/O and time enabled) and is not
+//! `Send`; what goes in ([`Request`]) and what comes out ([`Exchange`]) is plain data that may cross threads.
+//! [`Client::send`] never fails: whatever happens is told by the exchange.
+//!
+//! ```no_run
+//! # use std::sync::Arc;
+//! # use aiperf_http::{Body, Bytes, Cancel, Client, Method, Options, Request, Target};
+//! # async fn example() -> Result<(), aiperf_http::TargetError> {
+//! let client = Client::new(Options::default());
+//! let target = Target::parse("localhost:8000", Some("/v1/chat/completions"))?;
+//! let request = Request::new(Method::POST, Arc::new(target), Bytes::from_static(b"{}"));
+//! let exchange = client.send(&request, &Cancel::new()).await;
+//! if let Body::Events(events) = &exchange.body {
+//!     for (data, arrival) in events.iter() {
+//!         println!("{} ns: {} bytes", arrival.at() - exchange.timings.start, data.len());
+//!     }
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Reading order:
+//! * [`clock`]: monotonic nanoseconds, wall anchors, precise sleeping.
+//! * `receive`: the one system call that reads, with the kernel's receive timestamp beside it.
+//! * `socket`: one read per turn, so that whatever hyper emits in that turn belongs to exactly that read.
+//! * `connection`: hyper as a response parser over that socket; `outgoing`: the request, written by ourselves.
+//! * `tls`: bytes in, bytes out, between the two when the target is https.
+//! * `collect` and [`sse`]: from body frames to events with arrivals.
+//! * `perform`: one request on one connection.
+//! * `connect`, `dns`, `pool`, [`client`](Client): everything around it.
+//!
+//! Only `clock` and `receive` contain `unsafe`.
+
+mod cancel;
+mod client;
+pub mod clock;
+mod collect;
+mod connect;
+mod connection;
+mod dns;
+mod error;
+mod exchange;
+mod outgoing;
+mod perform;
+mod pool;
+mod receive;
+mod request;
+mod socket;
+pub mod sse;
+mod target;
+mod tls;
+
+pub use bytes::Bytes;
+pub use cancel::Cancel;
+pub use client::{Client, Options, Reuse};
+pub use clock::Clock;
+pub use error::{ErrorKind, ExchangeError};
+pub use exchange::{Arrival, Body, Chunk, Events, Exchange, Span, Timings};
+pub use http::Method;
+pub use perform::Observer;
+pub use request::{Request, RequestError};
+pub use target::{Scheme, Target, TargetError};

@@ -1,0 +1,296 @@
+//! The client: slots, connections, resending, timeouts and cancellation around one exchange.
+
+use std::future::poll_fn;
+use std::net::SocketAddr;
+use std::pin::pin;
+use std::rc::Rc;
+use std::task::Poll;
+use std::time::Duration;
+
+use tokio::time::Sleep;
+
+use crate::cancel::Cancel;
+use crate::clock::{Clock, Converter};
+use crate::connect;
+use crate::connection::Connection;
+use crate::dns::Resolver;
+use crate::error::{ErrorKind, ExchangeError};
+use crate::exchange::{Exchange, Span};
+use crate::outgoing::Outgoing;
+use crate::perform::{Observer, Performance, Progress};
+use crate::pool::{Key, Pool};
+use crate::receive;
+use crate::request::Request;
+use crate::socket::Socket;
+use crate::target::Scheme;
+use crate::tls::Connector;
+
+/// Whether connections serve more than one request.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reuse {
+    /// Kept open and used again, the most recently used first.
+    #[default]
+    Pooled,
+    /// One connection per request; `Connection: close` is sent.
+    Never,
+}
+
+/// Settings of a [`Client`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Limit on exchanges in progress; further ones wait for a slot. At least 1.
+    pub max_connections: usize,
+    /// How long an unused connection is kept.
+    pub idle_timeout: Duration,
+    /// Whether connections are used again.
+    pub reuse: Reuse,
+    /// Limit on connecting to one address. None: the operating system's.
+    pub connect_timeout: Option<Duration>,
+    /// How long a resolved name is remembered.
+    pub dns_ttl: Duration,
+    /// Take arrival times from the kernel (Linux).
+    pub kernel_timestamps: bool,
+    /// Check the certificates of https servers against those that the system trusts.
+    pub verify_tls: bool,
+    /// Largest response body accepted, in bytes; at most 4 GiB - 1.
+    pub max_body: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            max_connections: 2500,
+            idle_timeout: Duration::from_secs(300),
+            reuse: Reuse::Pooled,
+            connect_timeout: None,
+            dns_ttl: Duration::from_secs(300),
+            kernel_timestamps: true,
+            verify_tls: true,
+            max_body: 1 << 30,
+        }
+    }
+}
+
+/// An HTTP/1.1 client for one I/O thread: a tokio current-thread runtime with I/O and time enabled.
+///
+/// Clones share connections and limits.
+#[derive(Clone)]
+pub struct Client(Rc<Inner>);
+
+struct Inner {
+    options: Options,
+    clock: Clock,
+    converter: Rc<Converter>,
+    resolver: Resolver,
+    pool: Pool,
+    tls: Connector,
+    /// The kernel switches timestamping on lazily, with the first socket that asks for it, and off with the last:
+    /// this one keeps it on, so that no connection's first packets come without.
+    _keeps_timestamps_on: Option<std::net::UdpSocket>,
+}
+
+impl Client {
+    /// A client without connections.
+    #[must_use]
+    pub fn new(options: Options) -> Self {
+        let clock = Clock;
+        let keeper = options
+            .kernel_timestamps
+            .then(|| std::net::UdpSocket::bind(("127.0.0.1", 0)).ok())
+            .flatten();
+        if let Some(socket) = &keeper {
+            receive::enable_timestamps(std::os::fd::AsFd::as_fd(socket));
+        }
+        Self(Rc::new(Inner {
+            clock,
+            converter: Rc::new(Converter::new(clock)),
+            tls: Connector::new(options.verify_tls),
+            resolver: Resolver::new(clock, options.dns_ttl),
+            pool: Pool::new(clock, options.max_connections, options.idle_timeout),
+            _keeps_timestamps_on: keeper,
+            options,
+        }))
+    }
+
+    /// Sends a request and waits for the end of its answer, its failure, its timeout, or `cancel`.
+    pub async fn send(&self, request: &Request, cancel: &Cancel) -> Exchange {
+        self.send_observed(request, cancel, &mut ()).await
+    }
+
+    /// Like [`send`](Self::send), and tells `observer` of the progress.
+    pub async fn send_observed<O: Observer + ?Sized>(
+        &self,
+        request: &Request,
+        cancel: &Cancel,
+        observer: &mut O,
+    ) -> Exchange {
+        let mut exchange = Exchange::default();
+        exchange.timings.start = self.0.clock.now();
+        exchange.timings.start_wall = self.0.clock.wall_now();
+        let progress = Progress::default();
+        let outcome = {
+            let performance = Performance {
+                request,
+                progress: &progress,
+                observer,
+                max_body: self.0.max_body(),
+            };
+            let work = self.0.attempt(performance, &mut exchange);
+            guarded(work, request, cancel, &progress).await
+        };
+        exchange.error = outcome.err();
+        exchange.timings.end = self.0.clock.now();
+        exchange
+    }
+
+    /// Closes the connection of a session; see [`Request::session`].
+    pub fn release(&self, session: u64) {
+        self.0.pool.release(session);
+    }
+
+    /// Number of open connections that no exchange is using.
+    #[must_use]
+    pub fn idle_connections(&self) -> usize {
+        self.0.pool.idle()
+    }
+}
+
+impl Inner {
+    fn max_body(&self) -> usize {
+        self.options.max_body.min(u32::MAX as usize)
+    }
+
+    async fn attempt<O: Observer + ?Sized>(
+        &self,
+        mut performance: Performance<'_, O>,
+        exchange: &mut Exchange,
+    ) -> Result<(), ExchangeError> {
+        let request = performance.request;
+        let pooled = self.options.reuse == Reuse::Pooled;
+        let head = request
+            .head(!pooled)
+            .map_err(|error| ExchangeError::new(ErrorKind::InvalidRequest, error.to_string()))?;
+        let mut outgoing = Outgoing::new(head, request.body.clone());
+
+        let (_slot, wait) = self.pool.slot().await;
+        exchange.timings.pool_wait = wait;
+        let key = Key::of(request);
+        if pooled && let Some(mut connection) = self.pool.take(&key) {
+            exchange.reused = true;
+            let result = performance.run(&mut connection, &mut outgoing, exchange).await;
+            match result {
+                Err(error) if is_stale(&error, exchange) => {
+                    // The server gave the connection up before it could see the request. Sent once more.
+                    exchange.resent = true;
+                    exchange.reused = false;
+                    outgoing.rewind();
+                }
+                result => return result.map(|()| self.keep(key, connection, &outgoing)),
+            }
+        }
+        let mut connection = self.open(request, exchange).await?;
+        performance.run(&mut connection, &mut outgoing, exchange).await?;
+        if pooled {
+            self.keep(key, connection, &outgoing);
+        }
+        Ok(())
+    }
+
+    async fn open(&self, request: &Request, exchange: &mut Exchange) -> Result<Box<Connection>, ExchangeError> {
+        let (addresses, dns) = self.resolver.resolve(&request.target).await?;
+        exchange.timings.dns = dns;
+        let start = self.clock.now();
+        let connected = self.connect(request, &addresses).await;
+        exchange.timings.connect = Some(Span {
+            start,
+            end: self.clock.now(),
+        });
+        Connection::new(connected?)
+            .await
+            .map(Box::new)
+            .map_err(|error| ExchangeError::head(&error))
+    }
+
+    async fn connect(&self, request: &Request, addresses: &[SocketAddr]) -> Result<Socket, ExchangeError> {
+        let Options {
+            connect_timeout,
+            kernel_timestamps,
+            ..
+        } = self.options;
+        let (stream, remote) = connect::connect(addresses, connect_timeout, kernel_timestamps).await?;
+        let tls = match request.target.scheme() {
+            Scheme::Http => None,
+            Scheme::Https => Some(self.tls.handshake(&stream, request.target.host()).await?),
+        };
+        Ok(Socket::new(stream, tls, remote, self.clock, Rc::clone(&self.converter)))
+    }
+
+    /// Back into the pool, unless the server closes it or has answered a request that it has not read to the end.
+    fn keep(&self, key: Key, mut connection: Box<Connection>, outgoing: &Outgoing) {
+        if outgoing.is_complete() && connection.is_reusable() {
+            self.pool.put(key, connection);
+        }
+    }
+}
+
+/// Whether a reused connection was dead before the request could be answered.
+fn is_stale(error: &ExchangeError, exchange: &Exchange) -> bool {
+    matches!(error.kind, ErrorKind::Closed | ErrorKind::Reset) && exchange.bytes_received == 0
+}
+
+/// Runs `work` under the request's time limits and the owner's switch.
+async fn guarded(
+    work: impl Future<Output = Result<(), ExchangeError>>,
+    request: &Request,
+    cancel: &Cancel,
+    progress: &Progress,
+) -> Result<(), ExchangeError> {
+    if cancel.is_cancelled() {
+        return Err(ExchangeError::new(ErrorKind::Cancelled, "cancelled before it was sent"));
+    }
+    let mut work = pin!(work);
+    let mut deadline = pin!(request.timeout.map(tokio::time::sleep));
+    let mut cancel_timer = pin!(None::<Sleep>);
+    poll_fn(|cx| {
+        // What has arrived counts, even if a limit has passed in the meantime.
+        if let Poll::Ready(result) = work.as_mut().poll(cx) {
+            return Poll::Ready(result);
+        }
+        if cancel.poll(cx).is_ready() {
+            return Poll::Ready(Err(ExchangeError::new(ErrorKind::Cancelled, "cancelled by its owner")));
+        }
+        if let (Some(delay), Some(_)) = (request.cancel_after_send, progress.sent.get()) {
+            if cancel_timer.is_none() {
+                cancel_timer.set(Some(tokio::time::sleep(delay)));
+            }
+            if let Some(timer) = cancel_timer.as_mut().as_pin_mut()
+                && timer.poll(cx).is_ready()
+            {
+                let message = format!("cancelled {} s after it was sent, as intended", delay.as_secs_f64());
+                return Poll::Ready(Err(ExchangeError::new(ErrorKind::CancelledAfterSend, message)));
+            }
+        }
+        if let Some(timer) = deadline.as_mut().as_pin_mut()
+            && timer.poll(cx).is_ready()
+        {
+            return Poll::Ready(Err(timed_out(request, progress)));
+        }
+        Poll::Pending
+    })
+    .await
+}
+
+fn timed_out(request: &Request, progress: &Progress) -> ExchangeError {
+    let limit = request.timeout.unwrap_or_default().as_secs_f64();
+    match progress.sent.get() {
+        Some(_) => ExchangeError::new(ErrorKind::Timeout, format!("no complete answer within {limit} s")),
+        None if request.cancel_after_send.is_some() => ExchangeError::new(
+            ErrorKind::SendTimeout,
+            format!("the request could not be sent within {limit} s"),
+        ),
+        None => ExchangeError::new(
+            ErrorKind::Timeout,
+            format!("the request could not be sent within {limit} s"),
+        ),
+    }
+}
