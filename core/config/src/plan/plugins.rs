@@ -1,0 +1,49 @@
+//! Which plugins a run uses and how they are configured.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use super::PluginOptions;
+
+/// Which plugins a run uses and how they are configured. Names are in lower case with underscores.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct PluginPlan {
+    /// Registry files to read besides the built-in and installed ones.
+    pub registries: Vec<PathBuf>,
+    /// Entries for which the user chose the package.
+    pub pins: Vec<PluginPin>,
+    /// Options by entry, which is written `category/name`.
+    pub options: BTreeMap<String, PluginOptions>,
+    /// Timing plugin of the profiling phases; `None` = the built-in one that fits the load flags.
+    pub timing: Option<String>,
+    /// Metrics to run besides the built-in ones.
+    pub metrics: Vec<String>,
+    /// Exporters to run besides the built-in ones.
+    pub exporters: Vec<String>,
+    /// Refuse native plugins that are not built in.
+    pub wasm_only: bool,
+}
+
+impl PluginPlan {
+    /// Options of one entry; empty if it was given none.
+    #[must_use]
+    pub fn options_of(&self, category: &str, name: &str) -> PluginOptions {
+        self.options
+            .get(&format!("{category}/{name}"))
+            .cloned()
+            .unwrap_or_default()
+    }
+}
+
+/// "Take this entry from that package."
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct PluginPin {
+    /// Category, such as `endpoint`.
+    pub category: String,
+    /// Entry, such as `chat`.
+    pub name: String,
+    /// Package that provides it, as typed.
+    pub package: String,
+}
