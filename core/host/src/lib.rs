@@ -1,1 +1,28 @@
 //! Plugin host: registry, resolver, loaders and adapters.
+//!
+//! * [`registry`]: what registry files say. Pure data.
+//! * [`discovery`]: which registry files there are.
+//! * [`resolve`]: which entry wins a name. A pure function.
+//! * [`load`]: a package becomes a root module. Unsafe code is confined to `load::native`.
+//! * [`PluginHost`]: opens entries of the winners, each package at most once.
+//! * [`Handle`]: an open entry, timed and counted, whose errors name the plugin.
+#![deny(unsafe_code)]
+
+pub mod discovery;
+mod handle;
+mod host;
+pub mod load;
+mod meter;
+mod name;
+pub mod registry;
+pub mod resolve;
+mod usage;
+
+pub use handle::{
+    DatasetHandle, EndpointHandle, ExporterHandle, GpuCollectorHandle, Handle, MetricHandle, TimingHandle,
+};
+pub use host::{HostError, PluginHost};
+pub use load::BundledPackage;
+pub use meter::Plugin;
+pub use name::{Name, Role, near};
+pub use usage::{EntryUse, PackageUse};

@@ -1,0 +1,182 @@
+//! The plugin host of a run.
+
+use crate::handle::{
+    DatasetHandle, EndpointHandle, ExporterHandle, GpuCollectorHandle, Handle, MetricHandle, TimingHandle,
+};
+use crate::load::{BundledPackage, LoadError, LoadedPackage, Loader};
+use crate::meter::{Plugin, Watch};
+use crate::name::Name;
+use crate::resolve::{EntryRef, Resolution, ResolveError};
+use aiperf_plugin_api::abi::import::Root;
+use aiperf_plugin_api::package::Open;
+use aiperf_plugin_api::{Host, PluginError};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Why an entry cannot be used.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum HostError {
+    /// Its name does not lead to it.
+    #[error(transparent)]
+    Resolve(#[from] ResolveError),
+    /// Its package cannot be opened.
+    #[error(transparent)]
+    Load(#[from] Arc<LoadError>),
+    /// The plugin refused; the message begins with its name.
+    #[error(transparent)]
+    Plugin(#[from] PluginError),
+}
+
+/// The resolved registry and the packages opened so far. Nothing is opened before an entry of it is.
+pub struct PluginHost {
+    resolution: Resolution,
+    loader: Loader,
+    packages: Mutex<BTreeMap<PackageKey, PackageState>>,
+    plugins: Mutex<BTreeMap<EntryRef, Arc<Plugin>>>,
+}
+
+/// A package, by the index of its registry file and its name.
+type PackageKey = (usize, Name);
+
+/// An open package, or why it cannot be opened.
+type PackageState = Result<Arc<LoadedPackage>, Arc<LoadError>>;
+
+impl std::fmt::Debug for PluginHost {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("PluginHost")
+            .field("resolution", &self.resolution)
+            .finish_non_exhaustive()
+    }
+}
+
+impl PluginHost {
+    /// A host that opens the packages of `resolution`, the bundled ones from `bundled`.
+    pub fn new(resolution: Resolution, bundled: &[BundledPackage]) -> Self {
+        Self {
+            resolution,
+            loader: Loader {
+                bundled: bundled.to_vec(),
+                wasm_only: false,
+            },
+            packages: Mutex::default(),
+            plugins: Mutex::default(),
+        }
+    }
+
+    /// Refuses native packages that are not bundled.
+    #[must_use]
+    pub fn wasm_only(mut self, only: bool) -> Self {
+        self.loader.wasm_only = only;
+        self
+    }
+
+    /// Who wins which name, and what the registry says about each entry.
+    pub fn resolution(&self) -> &Resolution {
+        &self.resolution
+    }
+
+    /// Opens the package of an entry, unless it is open already.
+    ///
+    /// # Errors
+    /// The package cannot be opened; each further call says so again without a new attempt.
+    pub fn load(&self, entry: EntryRef) -> Result<(), Arc<LoadError>> {
+        self.package(entry).map(drop)
+    }
+
+    fn package(&self, entry: EntryRef) -> PackageState {
+        let file = self.resolution.file(entry);
+        let declared = self.resolution.entry(entry);
+        let package = self.resolution.package(entry);
+        let mut packages = locked(&self.packages);
+        let key = (entry.file, declared.package.clone());
+        let label = format!("{}/{}", declared.role, declared.name);
+        packages
+            .entry(key)
+            .or_insert_with(|| self.loader.open(file, package, label).map(Arc::new))
+            .clone()
+    }
+
+    /// The entry as it appears in messages and counters.
+    fn plugin(&self, entry: EntryRef) -> Arc<Plugin> {
+        let mut plugins = locked(&self.plugins);
+        let new = || {
+            let declared = self.resolution.entry(entry);
+            let version = &self.resolution.package(entry).version;
+            let label = format!(
+                "{}/{} (package {} {version})",
+                declared.role, declared.name, declared.package
+            );
+            Arc::new(Plugin::new(label, declared.on_error))
+        };
+        Arc::clone(plugins.entry(entry).or_insert_with(new))
+    }
+
+    fn open<T: ?Sized>(
+        &self,
+        entry: EntryRef,
+        options: &str,
+        services: Arc<dyn Host>,
+        open: impl FnOnce(&Root, Open) -> Result<Box<T>, PluginError>,
+    ) -> Result<Handle<T>, HostError> {
+        let package = self.package(entry)?;
+        let name = self.resolution.entry(entry).name.key().to_owned();
+        let watch = Watch::new(self.plugin(entry));
+        let instance = watch.call(|| {
+            open(
+                &package.root,
+                Open {
+                    entry: name,
+                    options: options.to_owned(),
+                    host: services,
+                },
+            )
+        })?;
+        Ok(Handle::new(watch, instance))
+    }
+
+    /// The packages opened so far and those that could not be.
+    pub(crate) fn opened(&self) -> BTreeMap<PackageKey, PackageState> {
+        locked(&self.packages).clone()
+    }
+
+    /// The entries used so far.
+    pub(crate) fn used(&self) -> BTreeMap<EntryRef, Arc<Plugin>> {
+        locked(&self.plugins).clone()
+    }
+}
+
+macro_rules! open {
+    ($($name:ident: $call:ident -> $handle:ident, $what:literal;)*) => {
+        impl PluginHost {
+            $(
+                #[doc = concat!("Opens ", $what, ".")]
+                ///
+                /// `options` is a JSON object, or empty; `services` are what the core offers to the instance.
+                ///
+                /// # Errors
+                /// The package cannot be opened, or the plugin refuses the options.
+                pub fn $name(
+                    &self,
+                    entry: EntryRef,
+                    options: &str,
+                    services: Arc<dyn Host>,
+                ) -> Result<$handle, HostError> {
+                    self.open(entry, options, services, Root::$call)
+                }
+            )*
+        }
+    };
+}
+open! {
+    open_endpoint: endpoint -> EndpointHandle, "an endpoint";
+    open_dataset: dataset -> DatasetHandle, "a dataset or a sampler";
+    open_timing: timing -> TimingHandle, "a timing mode, an arrival pattern or a ramp";
+    open_metric: metric -> MetricHandle, "a metric family";
+    open_exporter: exporter -> ExporterHandle, "an exporter";
+    open_gpu_collector: gpu_collector -> GpuCollectorHandle, "a GPU collector";
+}
+
+/// The maps hold no invariant that a panic could break.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,5 @@
+//! The native loader against real files: the fixture plugins of `examples/`, and broken copies of them.
+
+mod broken;
+mod scene;
+mod works;

@@ -1,0 +1,161 @@
+//! Plugins that load.
+
+use crate::scene::{ENTRIES, NoServices, Scene, fixture_bytes, hex_digest, request, with_record};
+use aiperf_host::load::inspect;
+use aiperf_host::{HostError, Role};
+use aiperf_plugin_api::{Endpoint, ErrorKind};
+use std::sync::Arc;
+
+#[test]
+fn a_plugin_works() {
+    let scene = Scene::new(&fixture_bytes());
+    let host = scene.host("library: plugin.so", ENTRIES);
+    assert!(host.usage().is_empty(), "nothing is opened before it is used");
+    let entry = host.resolution().find(Role::Endpoint, "Parrot").unwrap();
+    let endpoint = host.open_endpoint(entry, "{}", Arc::new(NoServices)).unwrap();
+    assert_eq!(endpoint.prepare(request("hello")).unwrap().body, b"hello");
+    let error = endpoint.decode(&[]).unwrap_err();
+    assert_eq!(error.kind, ErrorKind::InvalidInput);
+    assert_eq!(
+        error.message,
+        "endpoint/echo (package fixture 1.2.3): nothing to decode"
+    );
+    assert_eq!(
+        (endpoint.plugin().calls(), endpoint.plugin().errors()),
+        (3, 1),
+        "opening counts too"
+    );
+
+    let refused = host
+        .open_endpoint(entry, "{\"a\": 1}", Arc::new(NoServices))
+        .unwrap_err();
+    let HostError::Plugin(error) = &refused else {
+        panic!("{refused:?}")
+    };
+    assert_eq!(error.kind, ErrorKind::InvalidOptions);
+    assert!(
+        error
+            .message
+            .starts_with("endpoint/echo (package fixture 1.2.3): options of `echo`: "),
+        "{error}"
+    );
+
+    let usage = host.usage();
+    let [package] = usage.as_slice() else {
+        panic!("{usage:?}")
+    };
+    assert_eq!(
+        (package.package.as_str(), package.version.as_str(), package.form),
+        ("fixture", "1.2.3", "native")
+    );
+    assert!(package.unsandboxed && package.warnings.is_empty());
+    assert_eq!(package.api.as_deref(), Some("1.0"));
+    assert!(package.rustc.as_deref().unwrap().starts_with("rustc "));
+    assert_eq!(package.sha256.as_deref().unwrap(), hex_digest(&fixture_bytes()));
+    let [echo] = package.entries.as_slice() else {
+        panic!("{:?}", package.entries)
+    };
+    assert_eq!(
+        (echo.role, echo.name.as_str(), echo.calls, echo.errors),
+        ("endpoint", "echo", 4, 2)
+    );
+    assert_eq!(
+        echo.shadowed,
+        ["package core (built-in registry) shadowed: at equal priority an external entry beats a built-in one"]
+    );
+    assert!(echo.max_ns <= echo.total_ns);
+}
+
+#[test]
+fn a_panic_is_an_error_and_the_instance_is_not_entered_again() {
+    let scene = Scene::new(&fixture_bytes());
+    let host = scene.host("library: plugin.so", ENTRIES);
+    let entry = host.resolution().find(Role::Endpoint, "fragile").unwrap();
+    let endpoint = host.open_endpoint(entry, "", Arc::new(NoServices)).unwrap();
+    let first = endpoint.prepare(request("x")).unwrap_err();
+    assert_eq!(first.kind, ErrorKind::Panicked);
+    assert_eq!(
+        first.message,
+        "endpoint/fragile (package fixture 1.2.3): the plugin panicked: fragile things break"
+    );
+    let second = endpoint.decode(&[]).unwrap_err();
+    assert_eq!(
+        second.message,
+        "endpoint/fragile (package fixture 1.2.3): not called again after a panic"
+    );
+    let fresh = host.open_endpoint(entry, "", Arc::new(NoServices)).unwrap();
+    assert_eq!(
+        fresh.decode(&[]).unwrap_err().kind,
+        ErrorKind::InvalidInput,
+        "a new instance is sound"
+    );
+}
+
+#[test]
+fn two_plugins_of_one_contract_stay_apart() {
+    let scenes = [Scene::new(&fixture_bytes()), Scene::new(&fixture_bytes())];
+    let digest = hex_digest(&fixture_bytes());
+    let forms = [
+        "library: plugin.so".to_owned(),
+        format!("library: plugin.so, sha256: \"{digest}\""),
+    ];
+    // The same file by path and from sealed memory, twice each: none answers for another.
+    for scene in &scenes {
+        for form in &forms {
+            let host = scene.host(form, ENTRIES);
+            let entry = host.resolution().find(Role::Endpoint, "echo").unwrap();
+            let endpoint = host.open_endpoint(entry, "", Arc::new(NoServices)).unwrap();
+            assert_eq!(endpoint.prepare(request(form)).unwrap().body, form.as_bytes());
+        }
+    }
+}
+
+#[test]
+fn a_bundled_package_takes_the_same_way() {
+    let scene = Scene::new(&fixture_bytes());
+    let host = scene.host("library: plugin.so", ENTRIES);
+    let entry = host.resolution().find(Role::Endpoint, "plain").unwrap();
+    let error = host
+        .open_endpoint(entry, "", Arc::new(NoServices))
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.starts_with("endpoint/plain (package core 0.1.0): the package has no entry `plain`"),
+        "{error}"
+    );
+    let usage = host.usage();
+    assert_eq!(
+        (usage.len(), usage[0].form, usage[0].unsandboxed),
+        (1, "bundled", false)
+    );
+    assert_eq!((&usage[0].library, &usage[0].sha256), (&None, &None));
+}
+
+#[test]
+fn a_plugin_that_aborts_is_marked() {
+    let scene = Scene::new(&with_record(|record| record[12] = 0));
+    let host = scene.host("library: plugin.so", ENTRIES);
+    host.load(host.resolution().find(Role::Endpoint, "echo").unwrap())
+        .unwrap();
+    assert_eq!(
+        host.usage()[0].warnings,
+        ["built with panic=abort: a panic in it ends the whole run"]
+    );
+}
+
+#[test]
+fn inspecting_runs_nothing() {
+    let scene = Scene::new(&fixture_bytes());
+    let host = scene.host("library: plugin.so", ENTRIES);
+    let entry = host.resolution().find(Role::Endpoint, "echo").unwrap();
+    let (file, package) = (host.resolution().file(entry), host.resolution().package(entry));
+    let info = inspect(file, package).unwrap().unwrap();
+    assert_eq!(
+        (info.package.as_str(), info.version.as_str(), info.unwinds),
+        ("fixture", "1.2.3", true)
+    );
+    let core = host.resolution().find(Role::Endpoint, "plain").unwrap();
+    let (file, package) = (host.resolution().file(core), host.resolution().package(core));
+    assert_eq!(inspect(file, package).unwrap(), None, "a bundled package has no file");
+    assert!(host.usage().is_empty());
+}
