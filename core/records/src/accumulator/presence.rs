@@ -1,0 +1,78 @@
+//! A set of record numbers in one bit each.
+
+/// Which records have a value, or are selected. Grows with the highest number set; numbers beyond are not in the set.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Presence {
+    words: Vec<u64>,
+}
+
+impl Presence {
+    pub(crate) fn insert(&mut self, record: usize) {
+        let word = record / 64;
+        if word >= self.words.len() {
+            self.words.resize(word + 1, 0);
+        }
+        self.words[word] |= 1 << (record % 64);
+    }
+
+    pub(crate) fn contains(&self, record: usize) -> bool {
+        self.words
+            .get(record / 64)
+            .is_some_and(|word| word >> (record % 64) & 1 == 1)
+    }
+
+    pub(crate) fn len(&self) -> u64 {
+        self.words.iter().map(|word| u64::from(word.count_ones())).sum()
+    }
+
+    /// The numbers in the set, ascending.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = usize> + '_ {
+        self.words.iter().enumerate().flat_map(|(i, &word)| {
+            let mut rest = word;
+            std::iter::from_fn(move || {
+                let bit = (rest != 0).then(|| rest.trailing_zeros() as usize)?;
+                rest &= rest - 1;
+                Some(i * 64 + bit)
+            })
+        })
+    }
+
+    /// Size of the intersection.
+    pub(crate) fn common(&self, other: &Self) -> u64 {
+        self.words
+            .iter()
+            .zip(&other.words)
+            .map(|(a, b)| u64::from((a & b).count_ones()))
+            .sum()
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        size_of_val(&*self.words)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    proptest! {
+        #[test]
+        fn is_a_set(a in prop::collection::btree_set(0usize..400, 0..60), b in prop::collection::btree_set(0usize..400, 0..60)) {
+            let presence = |set: &BTreeSet<usize>| {
+                let mut presence = Presence::default();
+                set.iter().for_each(|&record| presence.insert(record));
+                presence
+            };
+            let (pa, pb) = (presence(&a), presence(&b));
+            prop_assert_eq!(pa.iter().collect::<BTreeSet<_>>(), a.clone());
+            prop_assert!(pa.iter().is_sorted());
+            prop_assert_eq!(pa.len(), a.len() as u64);
+            prop_assert_eq!(pa.common(&pb), a.intersection(&b).count() as u64);
+            for record in 0..500 {
+                prop_assert_eq!(pa.contains(record), a.contains(&record));
+            }
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! Statistics of a curve over a window, weighted by time.
+
+use super::Curve;
+use crate::{statistics::Statistics, summation::pairwise_sum, window::Window};
+
+/// The percentiles reported for curves.
+const CURVE_PERCENTILES: [u8; 4] = [50, 90, 95, 99];
+
+/// A stretch of time with one value.
+struct Segment {
+    value: f64,
+    duration_ns: u64,
+}
+
+impl Curve {
+    /// Mean, standard deviation, minimum, maximum, p50, p90, p95 and p99 over `window`, each value weighted by how long
+    /// it held. `None` if the window has no length.
+    ///
+    /// The time before the first change counts as 0, so an empty curve is 0 throughout. The percentile q is the
+    /// smallest value that, with all smaller ones, covers at least the share q of the time.
+    #[must_use]
+    pub fn statistics(&self, window: Window) -> Option<Statistics> {
+        let changes = self.breakpoints.iter().map(|b| (b.time_ns, b.value, true));
+        weighted(&mut segments(changes, true, window))
+    }
+
+    /// The same over the part of `window` during which `mask` is positive: the intensity while something happens, not
+    /// diluted by idle time. `None` if that never is.
+    #[must_use]
+    pub fn statistics_while(&self, mask: &Self, window: Window) -> Option<Statistics> {
+        let changes = self
+            .union(mask)
+            .map(|(time_ns, value, mask)| (time_ns, value, mask > 0.0));
+        weighted(&mut segments(changes, false, window))
+    }
+}
+
+/// Cuts a step function `(time, value, counted)` to the window and keeps what counts.
+fn segments(
+    changes: impl Iterator<Item = (u64, f64, bool)>,
+    counted_before_first: bool,
+    window: Window,
+) -> Vec<Segment> {
+    let mut segments = Vec::new();
+    let (mut since, mut value, mut counted) = (window.start_ns, 0.0, counted_before_first);
+    let end = std::iter::once((window.end_ns, 0.0, false));
+    for (time_ns, next_value, next_counted) in changes.take_while(|c| c.0 < window.end_ns).chain(end) {
+        if counted && time_ns > since {
+            segments.push(Segment {
+                value,
+                duration_ns: time_ns - since,
+            });
+        }
+        (since, value, counted) = (time_ns.max(window.start_ns), next_value, next_counted);
+    }
+    segments
+}
+
+fn weighted(segments: &mut [Segment]) -> Option<Statistics> {
+    segments.sort_unstable_by(|a, b| a.value.total_cmp(&b.value));
+    let segments = &*segments;
+    let (first, last) = (segments.first()?, segments.last()?);
+    let total = segments.iter().map(|s| s.duration_ns).sum::<u64>() as f64;
+    let mean_of = |f: &dyn Fn(f64) -> f64| {
+        pairwise_sum(segments.len(), &|i| {
+            f(segments[i].value) * segments[i].duration_ns as f64
+        }) / total
+    };
+    let avg = mean_of(&|value| value);
+    let variance = mean_of(&|value| (value - avg) * (value - avg));
+    let mut statistics = Statistics {
+        avg: Some(avg),
+        min: Some(first.value),
+        max: Some(last.value),
+        std: Some(variance.sqrt()),
+        ..Statistics::default()
+    };
+    let mut covered = 0;
+    let mut percentiles = CURVE_PERCENTILES.into_iter().peekable();
+    for segment in segments {
+        covered += segment.duration_ns;
+        while let Some(q) = percentiles.next_if(|&q| covered as f64 / total >= f64::from(q) / 100.0) {
+            statistics.set_percentile(q, segment.value);
+        }
+    }
+    Some(statistics)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Breakpoint, CurveBuilder};
+    use super::*;
+    use proptest::prelude::*;
+
+    fn window(start_ns: u64, end_ns: u64) -> Window {
+        Window { start_ns, end_ns }
+    }
+
+    fn concurrency(intervals: &[(u64, u64)]) -> Curve {
+        let mut builder = CurveBuilder::new();
+        intervals.iter().for_each(|&(from, to)| builder.interval(from, to, 1.0));
+        builder.build()
+    }
+
+    #[test]
+    fn by_hand() {
+        // 0 for 10 ns, 1 for 10, 2 for 70, 1 for 10: mean (10 + 140 + 10)/100, squares (10 + 280 + 10)/100 = 3.
+        let s = concurrency(&[(10, 90), (20, 100)]).statistics(window(0, 100)).unwrap();
+        let std = (3.0f64 - 1.6 * 1.6).sqrt();
+        assert!((s.avg.unwrap() - 1.6).abs() < 1e-15);
+        assert!((s.std.unwrap() - std).abs() < 1e-12);
+        // Shares: 0 covers 0.1, 1 up to 0.3, 2 up to 1.
+        assert_eq!(
+            (s.min, s.max, s.p50, s.p90),
+            (Some(0.0), Some(2.0), Some(2.0), Some(2.0))
+        );
+        assert_eq!((s.sum, s.count, s.p75, s.p25), (None, None, None, None));
+    }
+
+    #[test]
+    fn a_share_reached_exactly_is_reached() {
+        // 1 for 50 ns, 2 for 40, 3 for 10: p50 is still 1, p90 still 2.
+        let s = concurrency(&[(0, 100), (50, 100), (90, 100)])
+            .statistics(window(0, 100))
+            .unwrap();
+        assert_eq!(
+            (s.p50, s.p90, s.p95, s.p99),
+            (Some(1.0), Some(2.0), Some(3.0), Some(3.0))
+        );
+    }
+
+    #[test]
+    fn the_window_cuts_at_both_ends() {
+        let curve = concurrency(&[(0, 1000), (100, 300)]);
+        let s = curve.statistics(window(200, 400)).unwrap();
+        assert_eq!((s.avg, s.min, s.max), (Some(1.5), Some(1.0), Some(2.0)));
+        // Nothing changes inside, nothing has begun, everything is over.
+        assert_eq!(curve.statistics(window(500, 600)).unwrap().min, Some(1.0));
+        assert_eq!(
+            concurrency(&[(50, 60)]).statistics(window(0, 50)).unwrap().max,
+            Some(0.0)
+        );
+        assert_eq!(curve.statistics(window(2000, 2001)).unwrap().avg, Some(0.0));
+    }
+
+    #[test]
+    fn empty_curve_and_empty_window() {
+        let zero = Curve::default().statistics(window(0, 10)).unwrap();
+        assert_eq!(
+            (zero.avg, zero.max, zero.p99, zero.std),
+            (Some(0.0), Some(0.0), Some(0.0), Some(0.0))
+        );
+        assert_eq!(concurrency(&[(0, 10)]).statistics(window(5, 5)), None);
+        assert_eq!(concurrency(&[(0, 10)]).statistics(window(6, 5)), None);
+    }
+
+    #[test]
+    fn active_time_only() {
+        let mut rate = CurveBuilder::new();
+        rate.interval(10, 20, 4.0);
+        rate.interval(50, 60, 8.0);
+        let rate = rate.build();
+        // Active from 10 to 30 and 50 to 60: 4 for 10 ns, 0 for 10, 8 for 10.
+        let mask = concurrency(&[(10, 30), (50, 60)]);
+        let s = rate.statistics_while(&mask, window(0, 100)).unwrap();
+        assert_eq!(
+            (s.avg, s.min, s.max, s.p50),
+            (Some(4.0), Some(0.0), Some(8.0), Some(4.0))
+        );
+        assert_eq!(rate.statistics_while(&mask, window(70, 100)), None);
+        assert_eq!(rate.statistics_while(&Curve::default(), window(0, 100)), None);
+    }
+
+    proptest! {
+        #[test]
+        fn agrees_with_one_sample_per_nanosecond(
+            changes in prop::collection::btree_map(0u64..120, 0u32..6, 0..30),
+            mask in prop::collection::btree_map(0u64..120, 0u32..2, 0..10),
+            start in 0u64..100, length in 1u64..60,
+        ) {
+            let curve = |points: &std::collections::BTreeMap<u64, u32>| Curve {
+                breakpoints:
+                    points.iter().map(|(&time_ns, &v)| Breakpoint { time_ns, value: f64::from(v) }).collect(),
+            };
+            let at = |points: &std::collections::BTreeMap<u64, u32>, t: u64| {
+                points.range(..=t).next_back().map_or(0.0, |(_, &v)| f64::from(v))
+            };
+            let span = window(start, start + length);
+            for masked in [false, true] {
+                let mut samples: Vec<f64> =
+                    (start..start + length).filter(|&t| !masked || at(&mask, t) > 0.0).map(|t| at(&changes, t)).collect();
+                let got = if masked {
+                    curve(&changes).statistics_while(&curve(&mask), span)
+                } else {
+                    curve(&changes).statistics(span)
+                };
+                prop_assert_eq!(got.is_none(), samples.is_empty());
+                let Some(got) = got else { continue };
+                samples.sort_by(f64::total_cmp);
+                let expected = Statistics::of(&mut samples.clone()).unwrap();
+                prop_assert!((got.avg.unwrap() - expected.avg.unwrap()).abs() < 1e-12);
+                prop_assert!((got.std.unwrap() - expected.std.unwrap()).abs() < 1e-12);
+                prop_assert_eq!((got.min, got.max), (expected.min, expected.max));
+                for q in CURVE_PERCENTILES {
+                    let needed = (0..samples.len())
+                        .find(|i| (i + 1) as f64 / samples.len() as f64 >= f64::from(q) / 100.0)
+                        .unwrap();
+                    prop_assert_eq!(got.percentile(q), Some(samples[needed]));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! The curves of a window.
+
+use std::sync::Arc;
+
+use super::{Summary, metrics::Value};
+use crate::{
+    accumulator::{PhaseAccumulator, Series, presence::Presence},
+    catalogue::Origin,
+    composition::Formula,
+    curve::{Curve, CurveBuilder},
+    precision::Precision,
+    statistics::Statistics,
+};
+
+impl Summary {
+    /// Builds the curves one after the other and keeps those that others are composed of.
+    pub(super) fn add_curves(&mut self, accumulator: &PhaseAccumulator, selected: Option<&Presence>) {
+        let catalogue = Arc::clone(&self.catalogue);
+        let mut last_use = vec![0; catalogue.metrics().len()];
+        for (position, metric) in catalogue.metrics().iter().enumerate() {
+            if let Origin::Composed(formula) = &metric.origin {
+                formula
+                    .parts()
+                    .iter()
+                    .filter_map(|tag| catalogue.position(tag))
+                    .for_each(|p| last_use[p] = position);
+            }
+        }
+        let mut curves: Vec<Option<Curve>> = vec![None; catalogue.metrics().len()];
+        for (position, metric) in catalogue.metrics().iter().enumerate() {
+            let series = |tag: &str| catalogue.position(tag).map(|position| &accumulator.series()[position]);
+            let curve = |tag: &str| catalogue.position(tag).and_then(|position| curves[position].as_ref());
+            let mut builder = CurveBuilder::new();
+            let mut precision = None;
+            let built = match (&accumulator.series()[position], &metric.origin) {
+                (Series::Intervals(intervals), _) => {
+                    intervals.contribute(&mut builder, selected);
+                    Some(builder.build())
+                }
+                (Series::Steps(steps), _) => {
+                    steps.contribute(&mut builder, selected);
+                    precision = Some(steps.precision());
+                    Some(builder.build())
+                }
+                (_, Origin::Composed(Formula::Held { steps, until })) => {
+                    if let (Some(Series::Steps(steps)), Some(Series::Intervals(until))) = (series(steps), series(until))
+                    {
+                        steps.contribute_held(&mut builder, until, selected);
+                        precision = Some(steps.precision());
+                    }
+                    Some(builder.build())
+                }
+                (_, Origin::Composed(Formula::Sum(tags))) => Some(Curve::sum(tags.iter().filter_map(|tag| curve(tag)))),
+                (_, Origin::Composed(Formula::Ratio { dividend, divisor })) => curve(dividend)
+                    .zip(curve(divisor))
+                    .map(|(dividend, divisor)| dividend.ratio(divisor)),
+                (_, Origin::Composed(Formula::While { curve: rate, mask })) => {
+                    let statistics = curve(rate)
+                        .zip(curve(mask))
+                        .and_then(|(rate, mask)| rate.statistics_while(mask, self.window));
+                    self.set_curve(position, statistics, None);
+                    None
+                }
+                _ => None,
+            };
+            if let Some(built) = built {
+                self.set_curve(position, built.statistics(self.window), precision);
+                curves[position] = Some(built).filter(|_| last_use[position] > position);
+            }
+            for (other, last) in last_use.iter().enumerate().take(position) {
+                if *last <= position {
+                    curves[other] = None;
+                }
+            }
+        }
+    }
+
+    fn set_curve(&mut self, position: usize, statistics: Option<Statistics>, precision: Option<Precision>) {
+        let per_ns = per_ns(&self.spec(position).unit);
+        self.values[position] = statistics.map(|statistics| Value::distribution(statistics.scaled(per_ns), precision));
+    }
+}
+
+/// Curves are in units per ns; what a value is multiplied by to be per the time unit that a metric's unit names, as in
+/// `tokens/sec/user`. 1 if it names none.
+fn per_ns(unit: &str) -> f64 {
+    unit.split('/')
+        .skip(1)
+        .find_map(|part| match part {
+            "sec" => Some(1e9),
+            "ms" => Some(1e6),
+            "us" => Some(1e3),
+            _ => None,
+        })
+        .unwrap_or(1.0)
+}
