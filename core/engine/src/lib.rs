@@ -1,1 +1,27 @@
-//! Load engine: phases, credits, workers, message bus.
+//! The load engine. [`run`] takes a plan and a plugin host to a report.
+//!
+//! Services are threads that talk only through the [`bus`]: the controller ([`controller`]), the timing manager
+//! ([`timing_manager`], around the pure state machine of a [`phase`]), workers ([`worker`]), record processors
+//! ([`processor`]) and the records manager ([`records_manager`]).
+
+pub mod bus;
+pub mod columns;
+pub mod controller;
+pub mod dataset;
+pub mod message;
+pub mod phase;
+pub mod processor;
+pub mod records_manager;
+pub mod router;
+pub mod sampler;
+pub mod services;
+pub mod setup;
+pub mod timing_manager;
+pub mod worker;
+
+pub use controller::{Observer, RunOutcome, RunRequest, run};
+pub use services::SharedTokenizer;
+pub use setup::SetupError;
+
+/// Messages that a service's queue holds before its senders wait.
+pub const QUEUE: usize = 8192;

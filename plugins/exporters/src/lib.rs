@@ -1,1 +1,20 @@
-//! Built-in exporters.
+//! Built-in exporters: the tables on the console, the summary as JSON and CSV, and one line of JSON per record.
+//!
+//! They return bytes and open nothing; the core writes. Numbers reach them unrounded and in native units. A number that does
+//! not exist is left out, or an empty cell, or `N/A`; a literal NaN or infinity is never printed.
+#![forbid(unsafe_code)]
+
+mod console;
+mod json;
+mod numbers;
+mod package;
+mod pretty;
+mod record_export;
+mod summary;
+mod summary_csv;
+mod summary_json;
+mod table;
+#[cfg(test)]
+mod testing;
+
+pub use package::BuiltIn;

@@ -1,0 +1,59 @@
+//! The built-in plugins: linked in, registered like any other.
+
+use std::{ffi::OsString, sync::Arc};
+
+use aiperf_config::PluginPlan;
+use aiperf_host::{
+    BundledPackage, PluginHost,
+    discovery::{Places, discover},
+    resolve::{Pin, resolve},
+};
+use aiperf_plugin_api::{Package, abi::root};
+
+use crate::failure::Failure;
+
+/// The built-in registry file.
+pub const REGISTRY: &str = include_str!("../../../registry.yaml");
+
+/// The packages that are linked into this binary.
+pub fn packages() -> Vec<BundledPackage> {
+    const fn package<P: Package>() -> BundledPackage {
+        BundledPackage {
+            name: P::NAME,
+            root: root::<P>,
+        }
+    }
+    vec![
+        package::<aiperf_endpoints::BuiltIn>(),
+        package::<aiperf_datasets::BuiltIn>(),
+        package::<aiperf_timing::BuiltIn>(),
+        package::<aiperf_metrics::BuiltIn>(),
+        package::<aiperf_exporters::BuiltIn>(),
+    ]
+}
+
+/// The host of a plan: the built-in registry, installed ones, and those that were named.
+///
+/// # Errors
+/// When a registry file that was named is broken, or names collide.
+pub fn host(plan: &PluginPlan) -> Result<(Arc<PluginHost>, Vec<String>), Failure> {
+    let environment = |name: &str| -> Option<OsString> { std::env::var_os(name) };
+    let places = Places {
+        builtin: REGISTRY,
+        environment: &environment,
+        named: &plan.registries,
+    };
+    let discovered = discover(&places).map_err(|error| Failure::plugin(error.to_string()))?;
+    let pins = plan
+        .pins
+        .iter()
+        .map(|pin| Pin::parse(&format!("{}/{}={}", pin.category, pin.name, pin.package)))
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(|error| Failure::usage(error.to_string()))?;
+    let resolution = resolve(discovered.files, pins).map_err(|error| Failure::usage(error.to_string()))?;
+    let warnings = discovered.warnings.iter().map(ToString::to_string).collect();
+    Ok((
+        Arc::new(PluginHost::new(resolution, &packages()).wasm_only(plan.wasm_only)),
+        warnings,
+    ))
+}

@@ -1,0 +1,91 @@
+//! The mock server: as a command, and as a child of a run with `--url mock:`.
+
+use std::{
+    ffi::OsString,
+    io::{BufRead, BufReader},
+    process::{Child, Command, Stdio},
+};
+
+use aiperf_config::{ExitCode, UrlSpec};
+use aiperf_mock_server::{Settings, help, listening_line, parse_listening_line, run};
+
+use crate::failure::Failure;
+
+/// `aiperf mock-server`.
+///
+/// # Errors
+/// When a setting is wrong or the port is taken.
+pub fn serve(arguments: &[OsString]) -> Result<ExitCode, Failure> {
+    let arguments: Vec<String> = arguments
+        .iter()
+        .map(|argument| argument.to_string_lossy().into_owned())
+        .collect();
+    if arguments
+        .iter()
+        .any(|argument| argument == "--help" || argument == "-h")
+    {
+        println!("{}", help());
+        return Ok(ExitCode::Ok);
+    }
+    let settings = Settings::from_args(arguments.into_iter()).map_err(|error| Failure::usage(error.to_string()))?;
+    run(settings, |address| println!("{}", listening_line(address)))
+        .map_err(|error| Failure::usage(error.to_string()))?;
+    Ok(ExitCode::Ok)
+}
+
+/// Mock servers of a run. They end with it: each holds the other end of a pipe that closes with this process.
+#[derive(Default)]
+pub struct MockServers(Vec<Child>);
+
+impl MockServers {
+    /// Starts a server for each `mock:` URL and puts its address in place.
+    ///
+    /// # Errors
+    /// When a setting is wrong or no process can be started.
+    pub fn start(&mut self, urls: &[UrlSpec]) -> Result<Vec<UrlSpec>, Failure> {
+        urls.iter()
+            .map(|url| match url {
+                UrlSpec::Server(_) => Ok(url.clone()),
+                UrlSpec::Mock(text) => self.start_one(text),
+            })
+            .collect()
+    }
+
+    fn start_one(&mut self, text: &str) -> Result<UrlSpec, Failure> {
+        let failed =
+            |error: std::io::Error| Failure::usage(format!("--url {text}: no mock server can be started: {error}"));
+        let mut settings =
+            Settings::from_query(text).map_err(|error| Failure::usage(format!("--url {text}: {error}")))?;
+        settings.exit_with_stdin = true;
+        let program = std::env::current_exe().map_err(failed)?;
+        let mut child = Command::new(program)
+            .arg("mock-server")
+            .args(settings.to_args())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .map_err(failed)?;
+        let mut line = String::new();
+        let read = child
+            .stdout
+            .take()
+            .map(|stdout| BufReader::new(stdout).read_line(&mut line));
+        self.0.push(child);
+        match (read, parse_listening_line(line.trim_end())) {
+            (Some(Ok(_)), Some(address)) => Ok(UrlSpec::Server(format!("http://{address}"))),
+            _ => Err(Failure::usage(format!(
+                "--url {text}: the mock server did not start; its message stands above"
+            ))),
+        }
+    }
+}
+
+impl Drop for MockServers {
+    fn drop(&mut self) {
+        for child in &mut self.0 {
+            // Its input at an end is the sign to stop.
+            drop(child.stdin.take());
+            let _ = child.wait();
+        }
+    }
+}

@@ -1,0 +1,327 @@
+//! Messages between services: plain data, no `Arc`, descriptor or channel inside, so that any [`Bus`](crate::bus::Bus) can
+//! carry them. All times are ns on the monotonic clock unless the name says `wall`.
+
+use aiperf_plugin_api::{
+    Column,
+    endpoint::Usage,
+    report::{PhaseReport, Report},
+    timing::Outcome,
+};
+use serde::{Deserialize, Serialize};
+
+use crate::columns::FieldColumn;
+
+/// A permit for one request. It ends exactly once, in one [`CreditReturn`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Credit {
+    /// Number within the phase, from 0.
+    pub id: u64,
+    /// Position of the phase among all phases.
+    pub phase: u32,
+    /// Conversation instance, as the timing mode numbers it.
+    pub session: u64,
+    /// Identity of the conversation instance.
+    pub correlation_id: u128,
+    /// Index of the conversation in the dataset.
+    pub conversation: u32,
+    /// Turn to send, from 0.
+    pub turn: u32,
+    /// Turns that this instance will send in all; the last one has index `turns - 1`.
+    pub turns: u32,
+    /// Index of the base URL.
+    pub url: u32,
+    /// When the schedule wanted it to be sent.
+    pub intended_ns: u64,
+    /// When it was issued.
+    pub issued_ns: u64,
+    /// Replaces the turn's limit on output tokens.
+    pub max_tokens: Option<u32>,
+}
+
+impl Credit {
+    /// It is the conversation's last turn.
+    pub fn is_last_turn(&self) -> bool {
+        self.turn + 1 >= self.turns
+    }
+}
+
+/// Why a credit was cancelled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CancelReason {
+    /// The grace period was over.
+    GracePeriod,
+    /// The user interrupted the run.
+    Interrupt,
+    /// A service failed and the run was given up.
+    Abort,
+}
+
+impl CancelReason {
+    /// The name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::GracePeriod => "grace_period",
+            Self::Interrupt => "interrupt",
+            Self::Abort => "abort",
+        }
+    }
+}
+
+/// How a credit ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CreditReturn {
+    /// The credit's number within its phase.
+    pub id: u64,
+    /// Its phase.
+    pub phase: u32,
+    /// The worker that had it.
+    pub worker: u32,
+    /// Completed, failed or cancelled.
+    pub outcome: Outcome,
+    /// Why it was cancelled.
+    pub cancelled: Option<CancelReason>,
+    /// From send to last content.
+    pub latency_ns: Option<u64>,
+    /// From send to first content.
+    pub ttft_ns: Option<u64>,
+    /// Output tokens as the server reports them.
+    pub tokens: Option<u64>,
+}
+
+/// An error of a request.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RecordError {
+    /// HTTP status, or the code that the original gives to the case.
+    pub code: Option<u16>,
+    /// Type, for grouping.
+    pub kind: String,
+    /// Message.
+    pub message: String,
+}
+
+/// Transport facts of a request; what did not happen is `None`.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Transport {
+    /// Waiting for a free connection.
+    pub blocked_ns: Option<u64>,
+    /// Looking up the name.
+    pub dns_ns: Option<u64>,
+    /// Connecting.
+    pub connect_ns: Option<u64>,
+    /// From the start to the write that completed the request.
+    pub sending_ns: Option<u64>,
+    /// From there to the first body bytes.
+    pub waiting_ns: Option<u64>,
+    /// From the first to the last body bytes.
+    pub receiving_ns: Option<u64>,
+    /// A connection was reused.
+    pub reused: bool,
+    /// Body bytes written.
+    pub bytes_sent: u64,
+    /// Body bytes read.
+    pub bytes_received: u64,
+    /// Read operations.
+    pub chunks_received: u64,
+}
+
+/// A finished request, decoded: from worker to record processor.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RequestRecord {
+    /// The credit.
+    pub credit: Credit,
+    /// Identity of the request.
+    pub request_id: u128,
+    /// The worker.
+    pub worker: u32,
+    /// The conversation's identity in the dataset.
+    pub conversation_id: String,
+    /// Model asked for.
+    pub model: String,
+    /// When the worker received the credit.
+    pub received_ns: u64,
+    /// When the request was handed to the HTTP client.
+    pub start_ns: u64,
+    /// The same instant on the wall clock.
+    pub start_wall_ns: u64,
+    /// Arrival of the last response message of any kind; else end of transport; else the start.
+    pub end_ns: u64,
+    /// When a 2xx head had been read.
+    pub ack_ns: Option<u64>,
+    /// HTTP status.
+    pub status: Option<u16>,
+    /// Arrivals of the content responses.
+    pub content_ns: Vec<u64>,
+    /// Arrival of the first content that is output.
+    pub first_output_ns: Option<u64>,
+    /// All output text; `None` when there was none.
+    pub output: Option<String>,
+    /// All reasoning text; `None` when there was none.
+    pub reasoning: Option<String>,
+    /// Usage as the server reports it.
+    pub usage: Option<Usage>,
+    /// Completion tokens at the first content response.
+    pub first_chunk_tokens: Option<u64>,
+    /// Limit on output tokens that the request asked for.
+    pub requested_output_tokens: Option<u32>,
+    /// Body of the (first) request, for counting its tokens.
+    pub body: Vec<u8>,
+    /// Other numbers of dataset and response.
+    pub facts: Vec<(String, f64)>,
+    /// Other texts of dataset and response.
+    pub labels: Vec<(String, String)>,
+    /// Transport facts.
+    pub transport: Transport,
+    /// The error; `None` for a valid record.
+    pub error: Option<RecordError>,
+    /// Why and when (wall) it was cancelled.
+    pub cancelled: Option<(CancelReason, u64)>,
+}
+
+/// Records with their metrics, as columns: from record processor to records manager.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RecordBatch {
+    /// Phase of all its records.
+    pub phase: u32,
+    /// Number of records.
+    pub len: usize,
+    /// All of them were cancelled: they are exported, and counted with the credits, but are no part of any metric.
+    pub cancelled: bool,
+    /// Record columns in the order of the run's column plan.
+    pub fields: Vec<FieldColumn>,
+    /// Metric columns, by family; `None` for a family that was skipped on this batch.
+    pub metrics: Vec<Option<Vec<Column>>>,
+}
+
+/// Counts of a phase.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct PhaseCounts {
+    /// Credits issued.
+    pub issued: u64,
+    /// Ended with a valid response.
+    pub completed: u64,
+    /// Ended with an error.
+    pub failed: u64,
+    /// Cancelled at the end of grace.
+    pub cancelled_grace: u64,
+    /// Cancelled by the user.
+    pub cancelled_interrupt: u64,
+    /// Cancelled because the run was given up.
+    pub cancelled_abort: u64,
+    /// Conversations started.
+    pub sessions: u64,
+}
+
+impl PhaseCounts {
+    /// Credits that have ended.
+    pub fn returned(&self) -> u64 {
+        self.completed + self.failed + self.cancelled_grace + self.cancelled_interrupt + self.cancelled_abort
+    }
+}
+
+/// A phase has ended: every credit has returned.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PhaseComplete {
+    /// Position among all phases.
+    pub phase: u32,
+    /// When it began to issue credits.
+    pub start_ns: u64,
+    /// The same instant on the wall clock.
+    pub start_wall_ns: u64,
+    /// When the last credit had returned.
+    pub end_ns: u64,
+    /// Its counts.
+    pub counts: PhaseCounts,
+    /// Lines of the timing mode's event log.
+    pub notes: Vec<String>,
+    /// The phase was cut short.
+    pub interrupted: bool,
+}
+
+/// Where a phase stands.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Progress {
+    /// Position among all phases.
+    pub phase: u32,
+    /// Its counts so far.
+    pub counts: PhaseCounts,
+    /// Time since it began.
+    pub elapsed_ns: u64,
+    /// No more credits will be issued.
+    pub sending_complete: bool,
+}
+
+/// What came of the phases: from records manager to controller.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PhasesReport {
+    /// The phases that have ended.
+    pub phases: Vec<PhaseReport>,
+    /// What the user should know.
+    pub warnings: Vec<String>,
+    /// Valid records of profiling phases.
+    pub valid: u64,
+}
+
+/// What the exporters left.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExportDone {
+    /// Texts for the console, in order.
+    pub console: Vec<String>,
+    /// Failures that were skipped.
+    pub skipped: Vec<String>,
+    /// Files, relative to the artifact folder.
+    pub files: Vec<String>,
+}
+
+/// A failure that ends the run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    /// The service.
+    pub service: String,
+    /// What happened.
+    pub message: String,
+    /// A plugin is at fault.
+    pub plugin: bool,
+}
+
+/// Everything that services say to each other.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum Message {
+    /// Timing manager → worker.
+    Credit(Credit),
+    /// Timing manager → worker: end these requests of a phase now.
+    Cancel {
+        /// The phase.
+        phase: u32,
+        /// Numbers of the credits.
+        ids: Vec<u64>,
+        /// Why.
+        reason: CancelReason,
+    },
+    /// Worker → timing manager.
+    Returned(CreditReturn),
+    /// Worker → record processor, always before the return of its credit.
+    Record(Box<RequestRecord>),
+    /// Record processor → records manager.
+    Records(Box<RecordBatch>),
+    /// Timing manager → records manager, controller.
+    PhaseComplete(Box<PhaseComplete>),
+    /// Timing manager → controller.
+    Progress(Progress),
+    /// Records manager → controller: all records of all phases are in.
+    RecordsComplete,
+    /// Controller → records manager: report the phases.
+    Summarise,
+    /// Records manager → controller.
+    Phases(Box<PhasesReport>),
+    /// Controller → records manager: give this report to the exporters.
+    Export(Box<Report>),
+    /// Records manager → controller.
+    Exported(Box<ExportDone>),
+    /// Any service → controller.
+    Failed(Failure),
+    /// Controller → timing manager: stop issuing and cancel what is in flight.
+    Interrupt(CancelReason),
+    /// Controller → any service.
+    Shutdown,
+}

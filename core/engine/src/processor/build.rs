@@ -1,0 +1,181 @@
+//! Records as columns: one column per name of the run's column plan.
+
+use aiperf_plugin_api::{endpoint::Usage, fields};
+use uuid::Uuid;
+
+use super::tokens::TokenCounts;
+use crate::{
+    bus::{ServiceId, ServiceKind},
+    columns::FieldColumn,
+    message::RequestRecord,
+};
+
+/// What records need to know about a phase.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PhaseLabel {
+    /// Name.
+    pub name: String,
+    /// It is a warmup.
+    pub warmup: bool,
+    /// Position among profiling phases.
+    pub profiling_index: Option<u32>,
+}
+
+/// A record with its token counts.
+#[derive(Debug, Clone)]
+pub struct Counted {
+    /// The record.
+    pub record: RequestRecord,
+    /// Its tokens.
+    pub tokens: TokenCounts,
+}
+
+/// Builds the column `name` for records of one phase.
+pub fn column(name: &str, records: &[Counted], phase: &PhaseLabel, processor: u32) -> FieldColumn {
+    let u64s = |get: &dyn Fn(&RequestRecord) -> Option<u64>| {
+        FieldColumn::u64s(records.iter().map(|counted| get(&counted.record)))
+    };
+    let tokens = |get: &dyn Fn(&TokenCounts) -> Option<u64>| {
+        FieldColumn::u64s(records.iter().map(|counted| get(&counted.tokens)))
+    };
+    let usage = |get: &dyn Fn(&Usage) -> Option<u64>| {
+        FieldColumn::u64s(
+            records
+                .iter()
+                .map(|counted| counted.record.usage.as_ref().and_then(get)),
+        )
+    };
+    let owned = |get: &dyn Fn(&RequestRecord) -> Option<String>| {
+        let texts: Vec<Option<String>> = records.iter().map(|counted| get(&counted.record)).collect();
+        FieldColumn::texts(texts.iter().map(Option::as_deref))
+    };
+    let same = |text: &str| FieldColumn::texts(records.iter().map(|_| Some(text)));
+    let number = |value: Option<u64>| FieldColumn::u64s(records.iter().map(|_| value));
+    match name {
+        fields::VALID => u64s(&|record| Some(u64::from(record.error.is_none()))),
+        fields::START => u64s(&|record| Some(record.start_ns)),
+        fields::START_WALL => u64s(&|record| Some(record.start_wall_ns)),
+        fields::END => u64s(&|record| Some(record.end_ns)),
+        fields::ACK => u64s(&|record| record.ack_ns),
+        fields::INTENDED => u64s(&|record| Some(record.credit.intended_ns)),
+        fields::CREDIT => u64s(&|record| Some(record.credit.issued_ns)),
+        fields::CREDIT_RECEIVED => u64s(&|record| Some(record.received_ns)),
+        fields::CONTENT => FieldColumn::lists(
+            records
+                .iter()
+                .map(|counted| Some(counted.record.content_ns.as_slice()).filter(|arrivals| !arrivals.is_empty())),
+        ),
+        fields::FIRST_OUTPUT => u64s(&|record| record.first_output_ns),
+        fields::INPUT_TOKENS => tokens(&|tokens| tokens.input),
+        fields::OUTPUT_TOKENS => tokens(&|tokens| tokens.output),
+        fields::REASONING_TOKENS => tokens(&|tokens| tokens.reasoning),
+        fields::FIRST_CHUNK_TOKENS => u64s(&|record| record.first_chunk_tokens),
+        fields::REQUESTED_OUTPUT_TOKENS => u64s(&|record| record.requested_output_tokens.map(u64::from)),
+        fields::USAGE_PROMPT => usage(&|usage| usage.prompt),
+        fields::USAGE_COMPLETION => usage(&|usage| usage.completion),
+        fields::USAGE_TOTAL => usage(&|usage| usage.total),
+        fields::USAGE_REASONING => usage(&|usage| usage.reasoning),
+        fields::USAGE_CACHE_READ => usage(&|usage| usage.cache_read),
+        fields::USAGE_CACHE_WRITE => usage(&|usage| usage.cache_write),
+        fields::USAGE_CACHE_MISS => usage(&|usage| usage.cache_miss),
+        fields::USAGE_PROMPT_AUDIO => usage(&|usage| usage.prompt_audio),
+        fields::USAGE_COMPLETION_AUDIO => usage(&|usage| usage.completion_audio),
+        fields::USAGE_ACCEPTED_PREDICTION => usage(&|usage| usage.accepted_prediction),
+        fields::USAGE_REJECTED_PREDICTION => usage(&|usage| usage.rejected_prediction),
+        fields::USAGE_TOOL_USE_PROMPT => usage(&|usage| usage.tool_use_prompt),
+        fields::USAGE_PROMPT_AUDIO_SECONDS => FieldColumn::f64s(
+            records
+                .iter()
+                .map(|counted| counted.record.usage.and_then(|usage| usage.prompt_audio_seconds)),
+        ),
+        fields::HTTP_BLOCKED => u64s(&|record| record.transport.blocked_ns),
+        fields::HTTP_DNS => u64s(&|record| record.transport.dns_ns),
+        fields::HTTP_CONNECT => u64s(&|record| record.transport.connect_ns),
+        fields::HTTP_SENDING => u64s(&|record| record.transport.sending_ns),
+        fields::HTTP_WAITING => u64s(&|record| record.transport.waiting_ns),
+        fields::HTTP_RECEIVING => u64s(&|record| record.transport.receiving_ns),
+        fields::HTTP_REUSED => u64s(&|record| record.status.map(|_| u64::from(record.transport.reused))),
+        fields::HTTP_BYTES_SENT => u64s(&|record| Some(record.transport.bytes_sent)),
+        fields::HTTP_BYTES_RECEIVED => u64s(&|record| Some(record.transport.bytes_received)),
+        // One write carries the body.
+        fields::HTTP_CHUNKS_SENT => u64s(&|record| record.transport.sending_ns.map(|_| 1)),
+        fields::HTTP_CHUNKS_RECEIVED => u64s(&|record| Some(record.transport.chunks_received)),
+        fields::STATUS => u64s(&|record| record.status.map(u64::from)),
+        fields::SESSION_NUM => u64s(&|record| Some(record.credit.id)),
+        fields::REQUEST_ID => owned(&|record| Some(Uuid::from_u128(record.request_id).to_string())),
+        fields::CORRELATION_ID => owned(&|record| Some(Uuid::from_u128(record.credit.correlation_id).to_string())),
+        fields::CONVERSATION_ID => FieldColumn::texts(
+            records
+                .iter()
+                .map(|counted| Some(counted.record.conversation_id.as_str())),
+        ),
+        fields::TURN_INDEX => u64s(&|record| Some(u64::from(record.credit.turn))),
+        fields::MODEL => FieldColumn::texts(records.iter().map(|counted| Some(counted.record.model.as_str()))),
+        fields::WORKER_ID => owned(&|record| Some(ServiceId::nth(ServiceKind::Worker, record.worker).to_string())),
+        fields::RECORD_PROCESSOR_ID => same(&ServiceId::nth(ServiceKind::RecordProcessor, processor).to_string()),
+        fields::PHASE_NAME => same(&phase.name),
+        fields::PHASE_KIND => same(if phase.warmup { "warmup" } else { "profiling" }),
+        fields::PHASE_INDEX => u64s(&|record| Some(u64::from(record.credit.phase))),
+        fields::PROFILING_INDEX => number(phase.profiling_index.map(u64::from)),
+        fields::CANCELLED => u64s(&|record| Some(u64::from(record.cancelled.is_some()))),
+        fields::CANCELLED_WALL => u64s(&|record| record.cancelled.map(|(_, at)| at)),
+        fields::ERROR_CODE => u64s(&|record| record.error.as_ref().and_then(|error| error.code).map(u64::from)),
+        fields::ERROR_TYPE => FieldColumn::texts(
+            records
+                .iter()
+                .map(|counted| counted.record.error.as_ref().map(|error| error.kind.as_str())),
+        ),
+        fields::ERROR_MESSAGE => FieldColumn::texts(
+            records
+                .iter()
+                .map(|counted| counted.record.error.as_ref().map(|error| error.message.as_str())),
+        ),
+        other => named(other, records),
+    }
+}
+
+/// `facts.NAME` and `labels.NAME`: the last one of that name.
+fn named(name: &str, records: &[Counted]) -> FieldColumn {
+    if let Some(fact) = name.strip_prefix("facts.") {
+        let get = |counted: &Counted| {
+            counted
+                .record
+                .facts
+                .iter()
+                .rev()
+                .find(|(name, _)| name == fact)
+                .map(|(_, value)| *value)
+        };
+        return FieldColumn::f64s(records.iter().map(get));
+    }
+    if let Some(label) = name.strip_prefix("labels.") {
+        return FieldColumn::texts(records.iter().map(|counted| {
+            counted
+                .record
+                .labels
+                .iter()
+                .rev()
+                .find(|(name, _)| name == label)
+                .map(|(_, value)| value.as_str())
+        }));
+    }
+    FieldColumn::Missing
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_field_of_the_contract_has_a_column() {
+        let phase = PhaseLabel {
+            name: "p".into(),
+            warmup: false,
+            profiling_index: Some(0),
+        };
+        for name in fields::ALL {
+            assert_ne!(column(name, &[], &phase, 0), FieldColumn::Missing, "{name}");
+        }
+        assert_eq!(column("nonsense", &[], &phase, 0), FieldColumn::Missing);
+    }
+}

@@ -1,0 +1,132 @@
+//! The thread of a record processor: records are taken in batches of up to [`BATCH`] or what came within [`PATIENCE`].
+
+use std::{mem, sync::Arc, thread, time::Duration};
+
+use crossbeam_channel::{Receiver, RecvTimeoutError, bounded};
+
+use super::{
+    Families, TokenCounter,
+    build::{self, Counted, PhaseLabel},
+};
+use crate::{
+    bus::{Bus, Route, ServiceId, ServiceKind},
+    message::{Failure, Message, RecordBatch, RequestRecord},
+};
+
+/// Records of a batch, at most.
+const BATCH: usize = 256;
+/// A batch is not kept waiting for longer.
+const PATIENCE: Duration = Duration::from_millis(10);
+
+/// What a record processor is made of.
+pub struct ProcessorSetup {
+    /// Its number.
+    pub index: u32,
+    /// The phases of the run.
+    pub phases: Vec<PhaseLabel>,
+    /// Metrics.
+    pub families: Arc<Families>,
+    /// Tokens.
+    pub counter: TokenCounter,
+}
+
+/// A record processor that can take messages; [`RecordProcessor::start`] lets it work.
+pub struct RecordProcessor {
+    setup: ProcessorSetup,
+    inbox: Receiver<Message>,
+}
+
+impl RecordProcessor {
+    /// Attaches a record processor to the bus. Its queue is bounded: workers wait when it falls behind.
+    pub fn attach(setup: ProcessorSetup, bus: &dyn Bus) -> Self {
+        let (sender, inbox) = bounded(crate::QUEUE);
+        let id = ServiceId::nth(ServiceKind::RecordProcessor, setup.index);
+        bus.attach(id, Arc::new(move |message| sender.send(message).is_ok()));
+        Self { setup, inbox }
+    }
+
+    /// Starts the thread.
+    ///
+    /// # Errors
+    /// When a service it talks to isn't attached, or no thread can be had.
+    pub fn start(mut self, bus: &Arc<dyn Bus>) -> std::io::Result<thread::JoinHandle<()>> {
+        let route = |id| bus.route(id).map_err(std::io::Error::other);
+        let records = route(ServiceId::only(ServiceKind::RecordsManager))?;
+        let controller = route(ServiceId::only(ServiceKind::SystemController))?;
+        let name = ServiceId::nth(ServiceKind::RecordProcessor, self.setup.index).to_string();
+        thread::Builder::new().name(name.clone()).spawn(move || {
+            if let Err((message, plugin)) = self.run(&records) {
+                let _ = controller.send(Message::Failed(Failure {
+                    service: name,
+                    message,
+                    plugin,
+                }));
+            }
+        })
+    }
+
+    fn run(&mut self, records: &Route) -> Result<(), (String, bool)> {
+        let mut waiting: Vec<Counted> = Vec::with_capacity(BATCH);
+        loop {
+            match self.inbox.recv_timeout(PATIENCE) {
+                Ok(Message::Record(record)) => {
+                    if waiting
+                        .first()
+                        .is_some_and(|first| kind(&first.record) != kind(&record))
+                    {
+                        self.flush(&mut waiting, records)?;
+                    }
+                    let tokens = self.setup.counter.count(&record).map_err(|message| (message, false))?;
+                    waiting.push(Counted {
+                        record: *record,
+                        tokens,
+                    });
+                    if waiting.len() >= BATCH {
+                        self.flush(&mut waiting, records)?;
+                    }
+                }
+                Ok(Message::Shutdown) | Err(RecvTimeoutError::Disconnected) => {
+                    return self.flush(&mut waiting, records);
+                }
+                Ok(_) => {}
+                Err(RecvTimeoutError::Timeout) => self.flush(&mut waiting, records)?,
+            }
+        }
+    }
+
+    fn flush(&self, waiting: &mut Vec<Counted>, records: &Route) -> Result<(), (String, bool)> {
+        let Some(first) = waiting.first() else { return Ok(()) };
+        let (phase, cancelled) = kind(&first.record);
+        let batch = mem::replace(waiting, Vec::with_capacity(BATCH));
+        let unknown = PhaseLabel {
+            name: String::new(),
+            warmup: false,
+            profiling_index: None,
+        };
+        let label = self.setup.phases.get(phase as usize).unwrap_or(&unknown);
+        let families = &self.setup.families;
+        let fields: Vec<_> = families
+            .plan()
+            .iter()
+            .map(|name| build::column(name, &batch, label, self.setup.index))
+            .collect();
+        let metrics = families
+            .compute(&fields, &batch)
+            .map_err(|error| (error.to_string(), true))?;
+        let message = RecordBatch {
+            phase,
+            len: batch.len(),
+            cancelled,
+            fields,
+            metrics,
+        };
+        records
+            .send(Message::Records(Box::new(message)))
+            .map_err(|gone| (gone.to_string(), false))
+    }
+}
+
+/// Records that may share a batch: those of one phase, cancelled ones apart.
+fn kind(record: &RequestRecord) -> (u32, bool) {
+    (record.credit.phase, record.cancelled.is_some())
+}

@@ -1,0 +1,221 @@
+//! Exporters in use: what they want, and where what they return goes.
+
+use std::collections::HashMap;
+
+use aiperf_host::ExporterHandle;
+use aiperf_plugin_api::{Batch, Column, ColumnRef, Exporter, Output, PluginError, exporter::ExporterNeeds};
+
+use super::artifacts::{ArtifactError, Artifacts};
+use crate::{columns::FieldColumn, message::RecordBatch};
+
+/// Stands for every per-record metric of the run.
+pub const ALL_METRICS: &str = "metrics.*";
+
+/// An exporter that has begun.
+pub struct ExporterInUse {
+    /// The plugin.
+    pub handle: ExporterHandle,
+    /// What it wants.
+    pub needs: ExporterNeeds,
+    /// A failure skips it instead of ending the run.
+    pub skip_on_error: bool,
+}
+
+/// What an exporter or its files did wrong.
+#[derive(Debug, thiserror::Error)]
+pub enum ExportError {
+    /// The exporter failed.
+    #[error(transparent)]
+    Plugin(#[from] PluginError),
+    /// Its output can't be written.
+    #[error("{exporter}: {source}")]
+    Artifact {
+        /// The exporter.
+        exporter: String,
+        /// What is wrong.
+        source: ArtifactError,
+    },
+}
+
+/// Where an exporter's column comes from.
+#[derive(Debug, Clone, Copy)]
+enum Wanted {
+    Field(usize),
+    Metric(usize, usize),
+    Unknown,
+}
+
+/// Where the columns of batches are, by name.
+#[derive(Debug, Clone, Default)]
+pub struct ColumnMap {
+    fields: HashMap<String, usize>,
+    metrics: HashMap<String, (usize, usize)>,
+    /// Per-record metrics in the order of the catalogue.
+    all: Vec<(usize, usize)>,
+}
+
+impl ColumnMap {
+    /// A map over the column plan and the per-record metrics in the order of the catalogue: tag, family, column.
+    pub fn new(plan: &[String], metrics: impl IntoIterator<Item = (String, usize, usize)>) -> Self {
+        let mut map = Self {
+            fields: plan
+                .iter()
+                .enumerate()
+                .map(|(index, name)| (name.clone(), index))
+                .collect(),
+            ..Self::default()
+        };
+        for (tag, family, column) in metrics {
+            map.all.push((family, column));
+            map.metrics.insert(tag, (family, column));
+        }
+        map
+    }
+
+    fn wanted(&self, names: &[String]) -> Vec<Wanted> {
+        let mut wanted = Vec::new();
+        for name in names {
+            if name == ALL_METRICS {
+                wanted.extend(self.all.iter().map(|&(family, column)| Wanted::Metric(family, column)));
+            } else if let Some(&field) = self.fields.get(name) {
+                wanted.push(Wanted::Field(field));
+            } else if let Some(&(family, column)) = self.metrics.get(name) {
+                wanted.push(Wanted::Metric(family, column));
+            } else {
+                wanted.push(Wanted::Unknown);
+            }
+        }
+        wanted
+    }
+
+    /// Position of a record column.
+    pub fn field(&self, name: &str) -> Option<usize> {
+        self.fields.get(name).copied()
+    }
+}
+
+/// All exporters of a run.
+pub struct Exporters {
+    exporters: Vec<(ExporterInUse, Vec<Wanted>)>,
+    console: Vec<(i32, String)>,
+    skipped: Vec<String>,
+}
+
+impl Exporters {
+    /// Exporters that have begun.
+    pub fn new(exporters: Vec<ExporterInUse>, map: &ColumnMap) -> Self {
+        let exporters = exporters
+            .into_iter()
+            .map(|exporter| {
+                let wanted = map.wanted(&exporter.needs.columns);
+                (exporter, wanted)
+            })
+            .collect();
+        Self {
+            exporters,
+            console: Vec::new(),
+            skipped: Vec::new(),
+        }
+    }
+
+    /// Empties the files that exporters announced.
+    ///
+    /// # Errors
+    /// When one can't be written.
+    pub fn create_files(&mut self, artifacts: &mut Artifacts) -> Result<(), ExportError> {
+        for (exporter, _) in &self.exporters {
+            for file in &exporter.needs.files {
+                artifacts
+                    .create(file)
+                    .map_err(|source| artifact_error(exporter, source))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives a batch to all who want records.
+    ///
+    /// # Errors
+    /// When one fails that may not be skipped.
+    pub fn write(&mut self, batch: &RecordBatch, artifacts: &mut Artifacts) -> Result<(), ExportError> {
+        let fields: Vec<ColumnRef<'_>> = batch.fields.iter().map(FieldColumn::borrow).collect();
+        self.each(artifacts, |exporter, wanted| {
+            if wanted.is_empty() {
+                return Ok(Vec::new());
+            }
+            let column = |wanted: &Wanted| match *wanted {
+                Wanted::Field(index) => fields.get(index).copied(),
+                Wanted::Metric(family, column) => batch
+                    .metrics
+                    .get(family)
+                    .and_then(Option::as_ref)
+                    .and_then(|columns| columns.get(column))
+                    .and_then(Column::borrow),
+                Wanted::Unknown => None,
+            };
+            let columns: Vec<ColumnRef<'_>> = wanted
+                .iter()
+                .map(|wanted| column(wanted).unwrap_or(ColumnRef::Missing))
+                .collect();
+            exporter.handle.write(&Batch {
+                len: batch.len,
+                columns: &columns,
+            })
+        })
+    }
+
+    /// Gives the report to all.
+    ///
+    /// # Errors
+    /// When one fails that may not be skipped.
+    pub fn finish(&mut self, report: &str, artifacts: &mut Artifacts) -> Result<(), ExportError> {
+        self.each(artifacts, |exporter, _| exporter.handle.finish(report))
+    }
+
+    /// What is to be shown on the console, in order.
+    pub fn take_console(&mut self) -> Vec<String> {
+        self.console.sort_by_key(|(order, _)| *order);
+        std::mem::take(&mut self.console)
+            .into_iter()
+            .map(|(_, text)| text)
+            .collect()
+    }
+
+    /// Failures that were skipped.
+    pub fn take_skipped(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.skipped)
+    }
+
+    fn each(
+        &mut self,
+        artifacts: &mut Artifacts,
+        mut call: impl FnMut(&mut ExporterInUse, &[Wanted]) -> Result<Vec<Output>, PluginError>,
+    ) -> Result<(), ExportError> {
+        for (exporter, wanted) in &mut self.exporters {
+            match call(exporter, wanted) {
+                Ok(outputs) => {
+                    for output in outputs {
+                        if output.file.is_empty() {
+                            self.console
+                                .push((output.order, String::from_utf8_lossy(&output.data).into_owned()));
+                        } else {
+                            artifacts
+                                .write(&output)
+                                .map_err(|source| artifact_error(exporter, source))?;
+                        }
+                    }
+                }
+                Err(error) if exporter.skip_on_error => self.skipped.push(error.to_string()),
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
+    }
+}
+
+fn artifact_error(exporter: &ExporterInUse, source: ArtifactError) -> ExportError {
+    ExportError::Artifact {
+        exporter: exporter.handle.plugin().label().to_owned(),
+        source,
+    }
+}

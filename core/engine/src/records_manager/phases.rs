@@ -1,0 +1,257 @@
+//! Accumulation and completion of phases. A phase is complete when it has ended and as many records have come as credits
+//! were issued.
+
+use std::sync::Arc;
+
+use aiperf_plugin_api::{
+    ColumnRef, Metric, PluginError, fields,
+    report::{self, Credits, ErrorGroup},
+};
+use aiperf_records::{
+    accumulator::{AccumulateError, Budget, PhaseAccumulator, RecordOutcome},
+    catalogue::Catalogue,
+    errors::ErrorDetails,
+    summary::Visibility,
+    window::Window,
+};
+
+use super::exporters::ColumnMap;
+use crate::{
+    columns::FieldColumn,
+    message::{PhaseComplete, PhaseCounts, RecordBatch},
+    processor::{Families, build::PhaseLabel},
+};
+
+/// A phase as far as the records manager knows it.
+struct Phase {
+    label: PhaseLabel,
+    accumulator: PhaseAccumulator,
+    received: u64,
+    complete: Option<PhaseComplete>,
+}
+
+/// All phases of a run.
+pub struct Phases {
+    phases: Vec<Phase>,
+    catalogue: Arc<Catalogue>,
+    positions: Positions,
+}
+
+/// Where the columns are that the core itself reads.
+struct Positions {
+    start_wall: Option<usize>,
+    start: Option<usize>,
+    end: Option<usize>,
+    valid: Option<usize>,
+    code: Option<usize>,
+    kind: Option<usize>,
+    message: Option<usize>,
+}
+
+impl Phases {
+    /// Phases without records.
+    pub fn new(labels: &[PhaseLabel], catalogue: Arc<Catalogue>, map: &ColumnMap) -> Self {
+        let phases = labels
+            .iter()
+            .map(|label| Phase {
+                label: label.clone(),
+                accumulator: PhaseAccumulator::new(catalogue.clone(), Budget::default()),
+                received: 0,
+                complete: None,
+            })
+            .collect();
+        let positions = Positions {
+            start_wall: map.field(fields::START_WALL),
+            start: map.field(fields::START),
+            end: map.field(fields::END),
+            valid: map.field(fields::VALID),
+            code: map.field(fields::ERROR_CODE),
+            kind: map.field(fields::ERROR_TYPE),
+            message: map.field(fields::ERROR_MESSAGE),
+        };
+        Self {
+            phases,
+            catalogue,
+            positions,
+        }
+    }
+
+    /// Adds a batch.
+    ///
+    /// # Errors
+    /// When a metric's columns do not fit.
+    pub fn add(&mut self, batch: &RecordBatch) -> Result<(), AccumulateError> {
+        let outcomes = self.positions.outcomes(batch);
+        let Some(phase) = self.phases.get_mut(batch.phase as usize) else {
+            return Ok(());
+        };
+        phase.received += batch.len as u64;
+        if batch.cancelled {
+            return Ok(());
+        }
+        phase.accumulator.add(&outcomes, &batch.metrics)
+    }
+
+    /// A phase has ended.
+    pub fn complete(&mut self, complete: PhaseComplete) {
+        if let Some(phase) = self.phases.get_mut(complete.phase as usize) {
+            phase.complete = Some(complete);
+        }
+    }
+
+    /// Every phase has ended and all its records are in.
+    pub fn all_in(&self) -> bool {
+        self.phases.iter().all(|phase| {
+            phase
+                .complete
+                .as_ref()
+                .is_some_and(|complete| phase.received >= complete.counts.issued)
+        })
+    }
+
+    /// Valid records of profiling phases so far.
+    pub fn valid_profiling(&self) -> u64 {
+        let profiling = self.phases.iter().filter(|phase| !phase.label.warmup);
+        profiling.map(|phase| phase.accumulator.valid_records()).sum()
+    }
+
+    /// Reports of the phases that have ended, and warnings.
+    ///
+    /// # Errors
+    /// When a metric family fails to derive and may not be skipped.
+    pub fn report(
+        &self,
+        families: &Families,
+        visibility: Visibility,
+    ) -> Result<(Vec<report::PhaseReport>, Vec<String>), PluginError> {
+        let (mut reports, mut warnings) = (Vec::new(), Vec::new());
+        for phase in &self.phases {
+            let Some(complete) = &phase.complete else { continue };
+            reports.push(self.report_phase(phase, complete, families, visibility, &mut warnings)?);
+        }
+        Ok((reports, warnings))
+    }
+
+    fn report_phase(
+        &self,
+        phase: &Phase,
+        complete: &PhaseComplete,
+        families: &Families,
+        visibility: Visibility,
+        warnings: &mut Vec<String>,
+    ) -> Result<report::PhaseReport, PluginError> {
+        let duration_ns = complete.end_ns.saturating_sub(complete.start_ns);
+        let window = Window {
+            start_ns: complete.start_wall_ns,
+            end_ns: complete.start_wall_ns + duration_ns,
+        };
+        let mut summary = phase
+            .accumulator
+            .summary(window, Some(duration_ns).filter(|&duration| duration > 0));
+        for &index in self.catalogue.derive_order() {
+            let Some(family) = families.families().get(index) else {
+                continue;
+            };
+            match family.handle.derive(&summary.derive_input(index, String::new())) {
+                Ok(values) => summary
+                    .set_derived(index, &values)
+                    .map_err(|error| PluginError::failed(format!("{}: {error}", family.handle.plugin().label())))?,
+                Err(error) if family.skip_on_error => {
+                    warnings.push(format!("{error}; its derived metrics are missing"))
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        let name = &phase.label.name;
+        warnings.extend(
+            summary
+                .lost()
+                .map(|tag| format!("phase `{name}`: the values of `{tag}` outgrew their memory")),
+        );
+        warnings.extend(phase.accumulator.skipped().map(|(index, records)| {
+            let label = families
+                .families()
+                .get(index)
+                .map_or("a metric family", |family| family.handle.plugin().label());
+            format!("phase `{name}`: {label} was skipped for {records} records")
+        }));
+        let errors = phase.accumulator.error_summary();
+        let mut groups: Vec<ErrorGroup> = errors
+            .groups
+            .iter()
+            .map(|group| ErrorGroup {
+                code: group.error_details.code.and_then(|code| u16::try_from(code).ok()),
+                kind: group.error_details.kind.clone().unwrap_or_default(),
+                message: group.error_details.message.clone(),
+                count: group.count,
+            })
+            .collect();
+        if errors.ungrouped > 0 {
+            groups.push(ErrorGroup {
+                code: None,
+                kind: "Other".into(),
+                message: "errors of other kinds, more than are told apart".into(),
+                count: errors.ungrouped,
+            });
+        }
+        Ok(report::PhaseReport {
+            name: name.clone(),
+            kind: if phase.label.warmup { "warmup" } else { "profiling" }.into(),
+            index: complete.phase,
+            profiling_index: phase.label.profiling_index,
+            start_wall_ns: window.start_ns,
+            end_wall_ns: window.end_ns,
+            credits: credits(complete.counts),
+            metrics: summary.results(visibility).into_iter().map(Into::into).collect(),
+            errors: groups,
+        })
+    }
+}
+
+impl Positions {
+    fn outcomes(&self, batch: &RecordBatch) -> Vec<RecordOutcome> {
+        let column = |position: Option<usize>| {
+            position
+                .and_then(|position| batch.fields.get(position))
+                .map_or(ColumnRef::Missing, FieldColumn::borrow)
+        };
+        let (start_wall, start, end) = (column(self.start_wall), column(self.start), column(self.end));
+        let (valid, code) = (column(self.valid), column(self.code));
+        let (kind, message) = (column(self.kind), column(self.message));
+        (0..batch.len)
+            .map(|row| {
+                let start_ns = start_wall.u64(row).unwrap_or(0);
+                let length = end.u64(row).unwrap_or(0).saturating_sub(start.u64(row).unwrap_or(0));
+                let error = (valid.u64(row) != Some(1)).then(|| ErrorDetails {
+                    code: code.u64(row).and_then(|code| i64::try_from(code).ok()),
+                    kind: kind.text(row).map(str::to_owned),
+                    message: message.text(row).unwrap_or_default().to_owned(),
+                });
+                RecordOutcome {
+                    start_ns,
+                    end_ns: start_ns + length,
+                    error,
+                }
+            })
+            .collect()
+    }
+}
+
+/// Counts in the form of the report.
+pub fn credits(counts: PhaseCounts) -> Credits {
+    let reasons = [
+        ("grace_period", counts.cancelled_grace),
+        ("interrupt", counts.cancelled_interrupt),
+        ("abort", counts.cancelled_abort),
+    ];
+    Credits {
+        issued: counts.issued,
+        completed: counts.completed,
+        failed: counts.failed,
+        cancelled: reasons
+            .into_iter()
+            .filter(|(_, count)| *count > 0)
+            .map(|(name, count)| (name.into(), count))
+            .collect(),
+    }
+}

@@ -1,0 +1,313 @@
+//! The timing manager: one thread with a precise clock that runs the phases. It joins the pure state machine of a phase
+//! with the timing plugin, the clock, the router and the bus.
+
+use std::{collections::VecDeque, sync::Arc, thread, time::Duration};
+
+use aiperf_http::Clock;
+use aiperf_plugin_api::{
+    Timing,
+    timing::{DatasetColumns, TimingPlan},
+};
+use crossbeam_channel::{Receiver, RecvTimeoutError};
+
+use crate::{
+    bus::{Bus, Route, ServiceId, ServiceKind, Undeliverable},
+    message::{CancelReason, Failure, Message, PhaseComplete, Progress},
+    phase::{PhaseSetup, PhaseState, RootTurns, StopConditions},
+    router::Router,
+    sampler::Sampler,
+};
+
+/// Before a deadline the thread spins for so long instead of sleeping: the kernel wakes it some tens of µs late.
+const SPIN: Duration = Duration::from_micros(60);
+/// Progress is told so often.
+const PROGRESS_NS: u64 = 250_000_000;
+
+/// A phase to run.
+pub struct PhaseJob {
+    /// Name.
+    pub name: String,
+    /// It is a warmup.
+    pub warmup: bool,
+    /// The timing mode, opened.
+    pub timing: Box<dyn Timing>,
+    /// Requests per second.
+    pub rate: Option<f64>,
+    /// Limit on concurrent conversations.
+    pub concurrency: Option<u32>,
+    /// When to stop.
+    pub stop: StopConditions,
+    /// See [`PhaseSetup::grace_ns`].
+    pub grace_ns: Option<u64>,
+    /// Options for the timing mode, as JSON.
+    pub options: String,
+}
+
+/// The timing manager's parts.
+pub struct TimingManager {
+    /// The phases, in order.
+    pub phases: Vec<PhaseJob>,
+    /// The dataset's roots.
+    pub roots: RootTurns,
+    /// Order of the roots.
+    pub sampler: Sampler,
+    /// Number of workers.
+    pub workers: u32,
+    /// Number of base URLs.
+    pub urls: u32,
+    /// What is said to this service.
+    pub inbox: Receiver<Message>,
+    /// Clock.
+    pub clock: Clock,
+}
+
+/// Why a phase can't go on.
+#[derive(Debug, thiserror::Error)]
+enum Fault {
+    #[error(transparent)]
+    Gone(#[from] Undeliverable),
+    #[error("{0}")]
+    Plugin(String),
+}
+
+impl TimingManager {
+    /// Starts the thread. It ends when all phases have, or after a failure, which it reports.
+    ///
+    /// # Errors
+    /// When a service it talks to isn't attached, or no thread can be had.
+    pub fn spawn(self, bus: &Arc<dyn Bus>) -> std::io::Result<thread::JoinHandle<()>> {
+        let route = |id| bus.route(id).map_err(std::io::Error::other);
+        let routes = Routes {
+            workers: (0..self.workers)
+                .map(|index| route(ServiceId::nth(ServiceKind::Worker, index)))
+                .collect::<Result<_, _>>()?,
+            records: route(ServiceId::only(ServiceKind::RecordsManager))?,
+            controller: route(ServiceId::only(ServiceKind::SystemController))?,
+        };
+        thread::Builder::new().name("timing_manager".into()).spawn(move || {
+            let controller = routes.controller.clone();
+            if let Err(fault) = self.run(&routes) {
+                let failure = Failure {
+                    service: "timing_manager".into(),
+                    plugin: matches!(fault, Fault::Plugin(_)),
+                    message: fault.to_string(),
+                };
+                // A controller that has gone needs no report.
+                let _ = controller.send(Message::Failed(failure));
+            }
+        })
+    }
+
+    fn run(mut self, routes: &Routes) -> Result<(), Fault> {
+        self.clock.sharpen_timers_of_this_thread();
+        let mut router = Router::new(routes.workers.len());
+        let mut interrupted = None;
+        for (index, job) in std::mem::take(&mut self.phases).into_iter().enumerate() {
+            let index = u32::try_from(index).unwrap_or(u32::MAX);
+            self.run_phase(index, job, routes, &mut router, &mut interrupted)?;
+            router.end_phase(index);
+        }
+        Ok(())
+    }
+
+    fn run_phase(
+        &mut self,
+        index: u32,
+        mut job: PhaseJob,
+        routes: &Routes,
+        router: &mut Router,
+        interrupted: &mut Option<CancelReason>,
+    ) -> Result<(), Fault> {
+        let clock = self.clock;
+        let plugin_fault = |error: aiperf_plugin_api::PluginError| Fault::Plugin(error.to_string());
+        let anchor = self.clock.anchor();
+        let start_ns = self.clock.now();
+        let setup = PhaseSetup {
+            index,
+            start_ns,
+            concurrency: job.concurrency,
+            stop: job.stop,
+            grace_ns: job.grace_ns,
+            urls: self.urls,
+        };
+        job.timing
+            .start(&self.timing_plan(&job, start_ns))
+            .map_err(plugin_fault)?;
+        let sampler = &mut self.sampler;
+        let (inbox, roots) = (&self.inbox, &self.roots);
+        let mut sampler_fault = None;
+        let next_root = || {
+            sampler.next_root().unwrap_or_else(|error| {
+                sampler_fault = Some(error);
+                u32::MAX
+            })
+        };
+        let mut phase = PhaseState::new(setup, roots.clone(), next_root);
+        let (mut credits, mut backlog, mut next_progress) = (Vec::new(), VecDeque::new(), start_ns);
+        loop {
+            let now = clock.now();
+            if let Some(reason) = *interrupted
+                && !phase.sending_complete()
+            {
+                phase.close();
+                cancel(routes, index, phase.in_flight(), reason)?;
+            }
+            let fired = phase.fire(now, &mut credits);
+            for credit in credits.drain(..) {
+                let worker = router.choose(&credit);
+                deliver(&routes.workers[worker], Message::Credit(credit), inbox, &mut backlog)?;
+            }
+            if let Err(fault) = fired {
+                drop(phase);
+                let message =
+                    sampler_fault.map_or_else(|| format!("phase `{}`: {fault}", job.name), |error| error.to_string());
+                return Err(Fault::Plugin(message));
+            }
+            let overdue = phase.overdue(now);
+            if !overdue.is_empty() {
+                cancel(routes, index, overdue, CancelReason::GracePeriod)?;
+            }
+            if phase.wants_step(now) {
+                let events = phase.take_events();
+                let step = job.timing.step(now, &events).map_err(plugin_fault)?;
+                phase
+                    .ask(step.actions, step.next_wake_ns)
+                    .map_err(|fault| Fault::Plugin(fault.to_string()))?;
+                continue;
+            }
+            if now >= next_progress || phase.is_complete() {
+                next_progress = now + PROGRESS_NS;
+                let progress = Progress {
+                    phase: index,
+                    counts: phase.counts(),
+                    elapsed_ns: now - start_ns,
+                    sending_complete: phase.sending_complete(),
+                };
+                routes.controller.send(Message::Progress(progress))?;
+            }
+            if phase.is_complete() {
+                break;
+            }
+            let deadline = phase.next_deadline().unwrap_or(u64::MAX).min(next_progress);
+            let Some(message) = next_message(inbox, clock, deadline, &mut backlog) else {
+                continue;
+            };
+            // Everything that has arrived is taken in before the next step.
+            let mut message = Some(message);
+            while let Some(taken) = message {
+                match taken {
+                    Message::Returned(returned) => {
+                        router.returned(returned.worker as usize);
+                        if returned.phase == index {
+                            phase.on_return(&returned, clock.now());
+                        }
+                    }
+                    Message::Interrupt(reason) => *interrupted = Some(reason),
+                    _ => {}
+                }
+                message = backlog.pop_front().or_else(|| inbox.try_recv().ok());
+            }
+        }
+        let complete = PhaseComplete {
+            phase: index,
+            start_ns,
+            start_wall_ns: anchor.wall(start_ns),
+            end_ns: clock.now(),
+            counts: phase.counts(),
+            notes: phase.take_notes(),
+            interrupted: interrupted.is_some(),
+        };
+        routes
+            .records
+            .send(Message::PhaseComplete(Box::new(complete.clone())))?;
+        routes.controller.send(Message::PhaseComplete(Box::new(complete)))?;
+        Ok(())
+    }
+
+    fn timing_plan(&self, job: &PhaseJob, start_ns: u64) -> TimingPlan {
+        let mut dataset = DatasetColumns::default();
+        for turns in &self.roots.turns {
+            for (timestamp_ms, delay_ms) in turns {
+                dataset.timestamps_ms.push(timestamp_ms.unwrap_or(f64::NAN));
+                dataset.delays_ms.push(delay_ms.unwrap_or(f64::NAN));
+            }
+            dataset
+                .ends
+                .push(u32::try_from(dataset.delays_ms.len()).unwrap_or(u32::MAX));
+        }
+        TimingPlan {
+            phase: job.name.clone(),
+            warmup: job.warmup,
+            start_ns,
+            rate: job.rate,
+            concurrency: job.concurrency,
+            prefill_concurrency: None,
+            requests: job.stop.requests,
+            sessions: job.stop.sessions,
+            duration_ns: job.stop.duration_ns,
+            options: job.options.clone(),
+            dataset,
+        }
+    }
+}
+
+struct Routes {
+    workers: Vec<Route>,
+    records: Route,
+    controller: Route,
+}
+
+fn cancel(routes: &Routes, phase: u32, ids: Vec<u64>, reason: CancelReason) -> Result<(), Undeliverable> {
+    // Each worker knows its own; the others' ids mean nothing to it.
+    routes.workers.iter().try_for_each(|worker| {
+        worker.send(Message::Cancel {
+            phase,
+            ids: ids.clone(),
+            reason,
+        })
+    })
+}
+
+/// Sends a credit. A worker's full queue blocks this thread; before that, returns are moved out of the inbox, so that the
+/// two can't wait for each other.
+fn deliver(
+    worker: &Route,
+    message: Message,
+    inbox: &Receiver<Message>,
+    backlog: &mut VecDeque<Message>,
+) -> Result<(), Undeliverable> {
+    if inbox.len() > INBOX_HIGH {
+        backlog.extend(inbox.try_iter());
+    }
+    worker.send(message)
+}
+
+/// Returns waiting in the inbox beyond which they are moved aside before anything is sent.
+const INBOX_HIGH: usize = crate::QUEUE / 2;
+
+/// Waits for a message until the deadline, precisely.
+fn next_message(
+    inbox: &Receiver<Message>,
+    clock: Clock,
+    deadline: u64,
+    backlog: &mut VecDeque<Message>,
+) -> Option<Message> {
+    if let Some(message) = backlog.pop_front() {
+        return Some(message);
+    }
+    let left = Duration::from_nanos(deadline.saturating_sub(clock.now()));
+    if let Some(sleep) = left.checked_sub(SPIN).filter(|sleep| !sleep.is_zero()) {
+        match inbox.recv_timeout(sleep) {
+            Ok(message) => return Some(message),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => thread::sleep(sleep),
+        }
+    }
+    while clock.now() < deadline {
+        if let Ok(message) = inbox.try_recv() {
+            return Some(message);
+        }
+        std::hint::spin_loop();
+    }
+    inbox.try_recv().ok()
+}

@@ -1,0 +1,85 @@
+//! The I/O thread of a worker: sockets, framing, timestamps, nothing else. No plugin is ever called here.
+
+use std::{cell::RefCell, collections::HashMap, rc::Rc, thread, time::Duration};
+
+use aiperf_http::{Cancel, Client, Exchange, Options, Request};
+use crossbeam_channel::Sender;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+
+use super::compute::Input;
+
+/// What the compute thread asks of the I/O thread.
+pub enum Command {
+    /// Send a request; the exchange comes back under the same key.
+    Send {
+        /// Key, chosen by the compute thread.
+        key: u64,
+        /// The request.
+        request: Box<Request>,
+    },
+    /// Come back after a while.
+    Wait {
+        /// Key of the request.
+        key: u64,
+        /// How long, in ms.
+        ms: u64,
+    },
+    /// End a request now; its exchange comes back with what has arrived.
+    Cancel {
+        /// Key of the request.
+        key: u64,
+    },
+}
+
+/// Starts the thread. It ends when the returned sender is dropped.
+///
+/// # Errors
+/// When no thread or no runtime can be had.
+pub fn spawn(
+    name: &str,
+    options: Options,
+    done: Sender<Input>,
+) -> std::io::Result<(UnboundedSender<Command>, thread::JoinHandle<()>)> {
+    let (commands, inbox) = unbounded_channel();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let thread = thread::Builder::new().name(name.into()).spawn(move || {
+        let local = tokio::task::LocalSet::new();
+        local.block_on(&runtime, serve(inbox, options, done));
+    })?;
+    Ok((commands, thread))
+}
+
+async fn serve(mut inbox: UnboundedReceiver<Command>, options: Options, done: Sender<Input>) {
+    let client = Rc::new(Client::new(options));
+    let running: Rc<RefCell<HashMap<u64, Cancel>>> = Rc::default();
+    while let Some(command) = inbox.recv().await {
+        match command {
+            Command::Send { key, request } => {
+                let cancel = Cancel::new();
+                running.borrow_mut().insert(key, cancel.clone());
+                let (client, running, done) = (client.clone(), running.clone(), done.clone());
+                tokio::task::spawn_local(async move {
+                    let exchange: Exchange = client.send(&request, &cancel).await;
+                    running.borrow_mut().remove(&key);
+                    // A compute thread that has gone has reported why.
+                    let _ = done.send(Input::Exchange {
+                        key,
+                        exchange: Box::new(exchange),
+                    });
+                });
+            }
+            Command::Wait { key, ms } => {
+                let done = done.clone();
+                tokio::task::spawn_local(async move {
+                    tokio::time::sleep(Duration::from_millis(ms)).await;
+                    let _ = done.send(Input::Waited { key });
+                });
+            }
+            Command::Cancel { key } => {
+                if let Some(cancel) = running.borrow().get(&key) {
+                    cancel.cancel();
+                }
+            }
+        }
+    }
+}

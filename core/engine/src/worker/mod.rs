@@ -1,0 +1,14 @@
+//! A worker is two threads: [`io`] reads and writes sockets and does nothing else; [`compute`] keeps the conversations, calls
+//! the endpoint plugin, and turns what came in into records.
+//!
+//! * [`request`]: a turn becomes an HTTP request.
+//! * [`session`]: conversations in progress.
+//! * [`record`]: an exchange becomes a record.
+
+pub mod compute;
+pub mod io;
+pub mod record;
+pub mod request;
+pub mod session;
+
+pub use compute::{Worker, WorkerSetup};

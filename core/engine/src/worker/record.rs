@@ -1,0 +1,284 @@
+//! An exchange becomes a record: arrival times of content, texts, usage, and whether it is valid.
+
+use aiperf_http::{Arrival, Body, ErrorKind, Exchange as HttpExchange};
+use aiperf_plugin_api::{Decoded, Exchange, PluginError, endpoint::ChunkKind};
+
+use crate::message::{CancelReason, Credit, RecordError, RequestRecord, Transport};
+
+/// Type of the error of a response without content.
+pub const NO_CONTENT: &str = "InvalidInferenceResultError";
+
+/// What is known about a request besides its exchanges.
+#[derive(Debug, Clone)]
+pub struct RequestFacts {
+    /// The credit.
+    pub credit: Credit,
+    /// Identity of the request.
+    pub request_id: u128,
+    /// The worker.
+    pub worker: u32,
+    /// The conversation's identity in the dataset.
+    pub conversation_id: String,
+    /// Model asked for.
+    pub model: String,
+    /// When the worker received the credit.
+    pub received_ns: u64,
+    /// Limit on output tokens asked for.
+    pub max_tokens: Option<u32>,
+    /// Body of the first request.
+    pub body: bytes::Bytes,
+    /// Numbers that the dataset knows about the turn.
+    pub facts: Vec<(String, f64)>,
+    /// Texts that the dataset knows about the conversation.
+    pub labels: Vec<(String, String)>,
+}
+
+/// An exchange in the form of the contract. `whole_end` holds the end of a body that is one event.
+pub fn view<'a>(exchange: &'a HttpExchange, whole_end: &'a mut [u32; 1]) -> Exchange<'a> {
+    let content_type = exchange.content_type.as_deref().unwrap_or_default();
+    let status = exchange.status.unwrap_or(0);
+    match &exchange.body {
+        Body::Events(events) => Exchange {
+            status,
+            streamed: true,
+            content_type,
+            bytes: &events.bytes,
+            ends: &events.ends,
+        },
+        Body::Whole { bytes, .. } => {
+            whole_end[0] = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
+            Exchange {
+                status,
+                streamed: false,
+                content_type,
+                bytes,
+                ends: whole_end,
+            }
+        }
+        Body::Empty => Exchange {
+            status,
+            streamed: false,
+            content_type,
+            bytes: &[],
+            ends: &[],
+        },
+    }
+}
+
+/// The error that the transport or the status shows, if any.
+pub fn transport_error(exchange: &HttpExchange) -> Option<RecordError> {
+    if let Some(error) = &exchange.error {
+        return Some(RecordError {
+            code: error.kind.code(),
+            kind: error.kind.type_name().to_owned(),
+            message: error.message.clone(),
+        });
+    }
+    let status = exchange.status?;
+    if (200..300).contains(&status) {
+        return None;
+    }
+    let text = match &exchange.body {
+        Body::Whole { bytes, .. } => String::from_utf8_lossy(bytes).into_owned(),
+        Body::Events(events) => String::from_utf8_lossy(&events.bytes).into_owned(),
+        Body::Empty => String::new(),
+    };
+    let redirect = (300..400).contains(&status);
+    let message = if redirect {
+        format!("the server redirects; redirects are not followed. {text}")
+            .trim_end()
+            .to_owned()
+    } else {
+        text
+    };
+    Some(RecordError {
+        code: Some(status),
+        kind: exchange.reason.clone().into_owned(),
+        message,
+    })
+}
+
+/// A record of a request that never reached the network.
+pub fn unsent(facts: RequestFacts, now_ns: u64, now_wall_ns: u64, error: &PluginError) -> RequestRecord {
+    let mut record = blank(facts, now_ns, now_wall_ns);
+    record.error = Some(RecordError {
+        code: None,
+        kind: "EndpointError".into(),
+        message: error.to_string(),
+    });
+    record
+}
+
+/// A record of a request that was cancelled before it was sent.
+pub fn cancelled_unsent(facts: RequestFacts, now_ns: u64, now_wall_ns: u64, reason: CancelReason) -> RequestRecord {
+    let mut record = blank(facts, now_ns, now_wall_ns);
+    record.error = Some(cancel_error(reason));
+    record.cancelled = Some((reason, now_wall_ns));
+    record
+}
+
+fn blank(facts: RequestFacts, start_ns: u64, start_wall_ns: u64) -> RequestRecord {
+    RequestRecord {
+        request_id: facts.request_id,
+        worker: facts.worker,
+        conversation_id: facts.conversation_id,
+        model: facts.model,
+        received_ns: facts.received_ns,
+        start_ns,
+        start_wall_ns,
+        end_ns: start_ns,
+        ack_ns: None,
+        status: None,
+        content_ns: Vec::new(),
+        first_output_ns: None,
+        output: None,
+        reasoning: None,
+        usage: None,
+        first_chunk_tokens: None,
+        requested_output_tokens: facts.max_tokens,
+        body: facts.body.into(),
+        facts: facts.facts,
+        labels: facts.labels,
+        transport: Transport::default(),
+        error: None,
+        cancelled: None,
+        credit: facts.credit,
+    }
+}
+
+/// The record of a request whose exchanges are over. `decoded` is what the endpoint read, if it was asked.
+pub fn finished(
+    facts: RequestFacts,
+    exchanges: &[HttpExchange],
+    decoded: Option<Result<Decoded, PluginError>>,
+    cancelled: Option<CancelReason>,
+    wall: impl Fn(u64) -> u64,
+) -> RequestRecord {
+    let (Some(first), Some(last)) = (exchanges.first(), exchanges.last()) else {
+        return blank(facts, 0, 0);
+    };
+    let body_bytes = facts.body.len() as u64;
+    let mut record = blank(facts, first.timings.start, first.timings.start_wall);
+    record.ack_ns = first.timings.headers;
+    record.status = last.status;
+    record.transport = transport(first, last, body_bytes);
+
+    let arrivals: Vec<Arrival> = exchanges
+        .iter()
+        .flat_map(|exchange| match &exchange.body {
+            Body::Events(events) => events.arrivals.clone(),
+            Body::Whole { arrival, .. } => vec![*arrival],
+            Body::Empty => Vec::new(),
+        })
+        .collect();
+    // An exchange that ended with its last event ends with that event; an error or a cancellation ends when it is known.
+    record.end_ns = match (&last.error, arrivals.last()) {
+        (None, Some(arrival)) => arrival.at(),
+        _ => last.timings.end,
+    }
+    .max(record.start_ns);
+
+    record.error = transport_error(last);
+    match decoded {
+        Some(Ok(decoded)) => apply(&mut record, decoded, &arrivals),
+        Some(Err(error)) if record.error.is_none() => {
+            record.error = Some(RecordError {
+                code: None,
+                kind: "EndpointError".into(),
+                message: error.to_string(),
+            });
+        }
+        _ => {}
+    }
+    if let Some(reason) = cancelled
+        && last
+            .error
+            .as_ref()
+            .is_some_and(|error| error.kind == ErrorKind::Cancelled)
+    {
+        record.cancelled = Some((reason, wall(last.timings.end)));
+        record.error = Some(cancel_error(reason));
+    }
+    if record.error.is_none() && record.content_ns.is_empty() {
+        record.error = Some(RecordError {
+            code: None,
+            kind: NO_CONTENT.into(),
+            message: "the response has no content".into(),
+        });
+    }
+    record
+}
+
+fn cancel_error(reason: CancelReason) -> RecordError {
+    let message = match reason {
+        CancelReason::GracePeriod => "cancelled at the end of the grace period",
+        CancelReason::Interrupt => "cancelled by the user's interrupt",
+        CancelReason::Abort => "cancelled because the run was given up",
+    };
+    RecordError {
+        code: Some(499),
+        kind: "RequestCancelled".into(),
+        message: message.into(),
+    }
+}
+
+fn apply(record: &mut RequestRecord, decoded: Decoded, arrivals: &[Arrival]) {
+    let (mut output, mut reasoning) = (None::<String>, None::<String>);
+    let mut previous = None;
+    for (event, kind, text) in decoded.chunks.iter() {
+        // An index outside the events (a faulty plugin) has no time, so it is no content.
+        let Some(at) = arrivals.get(event as usize).map(Arrival::at) else {
+            continue;
+        };
+        if previous != Some(event) {
+            record.content_ns.push(at);
+            previous = Some(event);
+        }
+        match kind {
+            ChunkKind::Text | ChunkKind::ToolCall => {
+                output.get_or_insert_default().push_str(text);
+                if !text.is_empty() && record.first_output_ns.is_none() {
+                    record.first_output_ns = Some(at);
+                }
+            }
+            ChunkKind::Reasoning => reasoning.get_or_insert_default().push_str(text),
+            ChunkKind::Data => {}
+        }
+    }
+    record.output = output;
+    record.reasoning = reasoning;
+    record.usage = decoded.usage;
+    record.first_chunk_tokens = decoded.first_chunk_tokens;
+    record.facts.extend(decoded.facts);
+    record.labels.extend(decoded.labels);
+    if let Some(reason) = decoded.finish_reason {
+        record.labels.push(("finish_reason".into(), reason));
+    }
+    if record.error.is_none()
+        && let Some(error) = decoded.error
+    {
+        record.error = Some(RecordError {
+            code: error.code,
+            kind: error.kind,
+            message: error.message,
+        });
+    }
+}
+
+fn transport(first: &HttpExchange, last: &HttpExchange, body_bytes: u64) -> Transport {
+    let width = |span: Option<aiperf_http::Span>| span.map(|span| span.end.saturating_sub(span.start));
+    let between = |from: Option<u64>, to: Option<u64>| Some(to?.saturating_sub(from?));
+    let sent = first.timings.send.map(|span| span.end);
+    Transport {
+        blocked_ns: Some(width(first.timings.pool_wait).unwrap_or(0)),
+        dns_ns: Some(width(first.timings.dns).unwrap_or(0)),
+        connect_ns: Some(width(first.timings.connect).unwrap_or(0)),
+        sending_ns: between(Some(first.timings.start), sent),
+        waiting_ns: between(sent, first.timings.first_byte),
+        receiving_ns: between(last.timings.first_byte, last.timings.last_byte),
+        reused: first.reused,
+        bytes_sent: body_bytes,
+        bytes_received: last.bytes_received,
+        chunks_received: u64::from(last.chunk_count),
+    }
+}

@@ -1,0 +1,300 @@
+//! One line of JSON per record, in order of completion. Every request of a run passes through here, so lines are written
+//! straight into one buffer: no intermediate values, keys and units prepared ahead.
+
+use aiperf_sdk::{
+    Batch, ColumnRef, Exporter, MetricKind, Result,
+    api::report::CatalogueEntry,
+    exporter::{ExporterNeeds, Output},
+    fields,
+    metric::flags,
+};
+
+use crate::{
+    json::push_string,
+    numbers::{push_float, push_integer},
+    package::read_info,
+};
+
+/// The columns of a record, in the order asked for; the metrics follow.
+macro_rules! columns {
+    ($($name:ident = $field:expr,)*) => {
+        #[derive(Clone, Copy)]
+        enum Field { $($name,)* }
+        const COLUMNS: &[&str] = &[$($field),*];
+    };
+}
+
+columns! {
+    SessionNum = fields::SESSION_NUM,
+    RequestId = fields::REQUEST_ID,
+    CorrelationId = fields::CORRELATION_ID,
+    ConversationId = fields::CONVERSATION_ID,
+    TurnIndex = fields::TURN_INDEX,
+    Credit = fields::CREDIT,
+    Start = fields::START,
+    StartWall = fields::START_WALL,
+    Ack = fields::ACK,
+    End = fields::END,
+    WorkerId = fields::WORKER_ID,
+    RecordProcessorId = fields::RECORD_PROCESSOR_ID,
+    PhaseIndex = fields::PHASE_INDEX,
+    ProfilingIndex = fields::PROFILING_INDEX,
+    PhaseName = fields::PHASE_NAME,
+    PhaseKind = fields::PHASE_KIND,
+    Cancelled = fields::CANCELLED,
+    CancelledWall = fields::CANCELLED_WALL,
+    ErrorCode = fields::ERROR_CODE,
+    ErrorType = fields::ERROR_TYPE,
+    ErrorMessage = fields::ERROR_MESSAGE,
+}
+
+/// Writes the records; nothing where the run exports none.
+#[derive(Default)]
+pub(crate) struct RecordExport {
+    file: Option<String>,
+    metrics: Vec<Metric>,
+}
+
+/// A metric, ready to write.
+struct Metric {
+    /// `"tag":{"value":`
+    head: Vec<u8>,
+    /// `,"unit":"ms"},`
+    tail: Vec<u8>,
+    factor: f64,
+    /// Values are whole numbers in the unit shown.
+    whole: bool,
+}
+
+impl Metric {
+    fn new(entry: &CatalogueEntry) -> Self {
+        let (mut head, mut tail) = (Vec::new(), Vec::new());
+        push_string(&mut head, &entry.spec.tag);
+        head.extend_from_slice(b":{\"value\":");
+        tail.extend_from_slice(b",\"unit\":");
+        push_string(&mut tail, entry.spec.reported_unit());
+        tail.extend_from_slice(b"},");
+        Self {
+            head,
+            tail,
+            factor: entry.factor,
+            whole: entry.factor == 1.0 && entry.spec.is(flags::INTEGER) && !entry.spec.is(flags::REAL),
+        }
+    }
+
+    /// Writes the metric of record `i` and a comma; nothing if the record has no value.
+    fn write(&self, out: &mut Vec<u8>, column: &ColumnRef<'_>, i: usize) {
+        let begin = out.len();
+        out.extend_from_slice(&self.head);
+        let written = match column {
+            ColumnRef::U64(..) => column.u64(i).is_some_and(|value| self.integer(out, value)),
+            ColumnRef::F64(..) => column.f64(i).is_some_and(|value| self.real(out, value)),
+            ColumnRef::U64List(..) => column
+                .u64_list(i)
+                .is_some_and(|values| list(out, values, |out, &value| self.integer(out, value))),
+            ColumnRef::F64List(..) => column
+                .f64_list(i)
+                .is_some_and(|values| list(out, values, |out, &value| self.real(out, value))),
+            ColumnRef::Text(..) | ColumnRef::Missing => false,
+        };
+        if written {
+            out.extend_from_slice(&self.tail);
+        } else {
+            out.truncate(begin);
+        }
+    }
+
+    fn integer(&self, out: &mut Vec<u8>, value: u64) -> bool {
+        if self.whole {
+            push_integer(out, value);
+            return true;
+        }
+        self.scaled(out, value as f64)
+    }
+
+    fn real(&self, out: &mut Vec<u8>, value: f64) -> bool {
+        // Beyond 2^53 not every whole number is a real one, and the digits would pretend otherwise.
+        if self.whole && value.fract() == 0.0 && (0.0..9_007_199_254_740_992.0).contains(&value) {
+            push_integer(out, value as u64);
+            return true;
+        }
+        self.scaled(out, value)
+    }
+
+    fn scaled(&self, out: &mut Vec<u8>, value: f64) -> bool {
+        let value = value * self.factor;
+        if value.is_finite() {
+            push_float(out, value);
+        }
+        value.is_finite()
+    }
+}
+
+/// Writes a list; `false` as soon as one of its values can't be written.
+fn list<T>(out: &mut Vec<u8>, values: &[T], mut write: impl FnMut(&mut Vec<u8>, &T) -> bool) -> bool {
+    out.push(b'[');
+    for (i, value) in values.iter().enumerate() {
+        if i > 0 {
+            out.push(b',');
+        }
+        if !write(out, value) {
+            return false;
+        }
+    }
+    out.push(b']');
+    true
+}
+
+impl Exporter for RecordExport {
+    fn begin(&mut self, info: &str) -> Result<ExporterNeeds> {
+        let info = read_info(info)?;
+        self.file = info.artifacts.records;
+        let Some(file) = &self.file else {
+            return Ok(ExporterNeeds::default());
+        };
+        let exported: Vec<&CatalogueEntry> = info.catalogue.iter().filter(|entry| is_exported(entry)).collect();
+        self.metrics = exported.iter().map(|entry| Metric::new(entry)).collect();
+        let tags = exported.iter().map(|entry| entry.spec.tag.clone());
+        Ok(ExporterNeeds {
+            columns: COLUMNS.iter().map(|&name| name.to_owned()).chain(tags).collect(),
+            files: vec![file.clone()],
+        })
+    }
+
+    fn write(&mut self, batch: &Batch<'_>) -> Result<Vec<Output>> {
+        let Some(file) = &self.file else {
+            return Ok(Vec::new());
+        };
+        let mut out = Vec::with_capacity(batch.len * 2048);
+        for i in 0..batch.len {
+            self.write_record(&mut out, batch, i);
+        }
+        Ok(vec![Output {
+            file: file.clone(),
+            order: 0,
+            append: true,
+            data: out,
+        }])
+    }
+
+    fn finish(&mut self, _: &str) -> Result<Vec<Output>> {
+        Ok(Vec::new())
+    }
+}
+
+fn is_exported(entry: &CatalogueEntry) -> bool {
+    let per_record = !matches!(
+        entry.spec.kind,
+        MetricKind::Derived | MetricKind::Interval | MetricKind::Steps
+    );
+    per_record && entry.spec.flags & (flags::NOT_PER_RECORD | flags::INTERNAL | flags::EXPERIMENTAL) == 0
+}
+
+impl RecordExport {
+    /// Writes one line; nothing for a record that has neither a metric nor an error.
+    fn write_record(&self, out: &mut Vec<u8>, batch: &Batch<'_>, i: usize) {
+        let begin = out.len();
+        out.extend_from_slice(b"{\"metadata\":{");
+        write_metadata(out, batch, i);
+        out.extend_from_slice(b"},\"metrics\":{");
+        let metrics = out.len();
+        for (index, metric) in self.metrics.iter().enumerate() {
+            metric.write(out, &batch.column(COLUMNS.len() + index), i);
+        }
+        let has_metrics = out.len() > metrics;
+        if has_metrics {
+            out.pop();
+        }
+        out.push(b'}');
+        let has_error = write_error(out, batch, i);
+        if has_metrics || has_error {
+            out.extend_from_slice(b"}\n");
+        } else {
+            out.truncate(begin);
+        }
+    }
+}
+
+fn write_metadata(out: &mut Vec<u8>, batch: &Batch<'_>, i: usize) {
+    let column = |field: Field| batch.column(field as usize);
+    let number = |field| column(field).u64(i);
+    let text = |field| column(field).text(i);
+    let start = number(Field::Start);
+    let start_wall = number(Field::StartWall);
+    // The wall clock may step during a run; the distance from the start never does.
+    let wall = |field| {
+        let (start, start_wall, at) = (start?, start_wall?, number(field)?);
+        if at >= start {
+            start_wall.checked_add(at - start)
+        } else {
+            start_wall.checked_sub(start - at)
+        }
+    };
+    let kind = text(Field::PhaseKind);
+    let correlation = text(Field::CorrelationId);
+
+    push_number(out, "\"session_num\":", number(Field::SessionNum));
+    push_text(out, "\"x_request_id\":", text(Field::RequestId));
+    push_text(out, "\"x_correlation_id\":", correlation);
+    push_text(out, "\"conversation_id\":", text(Field::ConversationId));
+    push_number(out, "\"turn_index\":", number(Field::TurnIndex));
+    push_number(out, "\"credit_issued_ns\":", wall(Field::Credit));
+    push_number(out, "\"request_start_ns\":", start_wall);
+    push_number(out, "\"request_ack_ns\":", wall(Field::Ack));
+    push_number(out, "\"request_end_ns\":", wall(Field::End));
+    push_text(out, "\"worker_id\":", text(Field::WorkerId));
+    push_text(out, "\"record_processor_id\":", text(Field::RecordProcessorId));
+    push_text(out, "\"benchmark_phase\":", kind);
+    push_number(out, "\"phase_index\":", number(Field::PhaseIndex));
+    push_number(out, "\"profiling_index\":", number(Field::ProfilingIndex));
+    push_text(out, "\"phase_name\":", text(Field::PhaseName));
+    push_text(out, "\"phase_kind\":", kind);
+    out.extend_from_slice(match number(Field::Cancelled) {
+        Some(1..) => b"\"was_cancelled\":true,".as_slice(),
+        _ => b"\"was_cancelled\":false,",
+    });
+    push_number(out, "\"cancellation_time_ns\":", number(Field::CancelledWall));
+    out.extend_from_slice(b"\"context_overflow_skip\":false,\"agent_depth\":0,");
+    // Without agents, every conversation is its own root.
+    push_text(out, "\"root_correlation_id\":", correlation);
+    out.pop();
+}
+
+/// Writes the error of record `i`, if it has one.
+fn write_error(out: &mut Vec<u8>, batch: &Batch<'_>, i: usize) -> bool {
+    let column = |field: Field| batch.column(field as usize);
+    let code = column(Field::ErrorCode).u64(i);
+    let kind = column(Field::ErrorType).text(i);
+    let message = column(Field::ErrorMessage).text(i);
+    if code.is_none() && kind.is_none() && message.is_none() {
+        return false;
+    }
+    out.extend_from_slice(b",\"error\":{");
+    push_number(out, "\"code\":", code);
+    push_text(out, "\"type\":", kind);
+    push_text(out, "\"message\":", message);
+    out.pop();
+    out.push(b'}');
+    true
+}
+
+/// Writes key, value and a comma; nothing without a value.
+fn push_number(out: &mut Vec<u8>, key: &str, value: Option<u64>) {
+    if let Some(value) = value {
+        out.extend_from_slice(key.as_bytes());
+        push_integer(out, value);
+        out.push(b',');
+    }
+}
+
+/// As [`push_number`].
+fn push_text(out: &mut Vec<u8>, key: &str, value: Option<&str>) {
+    if let Some(value) = value {
+        out.extend_from_slice(key.as_bytes());
+        push_string(out, value);
+        out.push(b',');
+    }
+}
+
+#[cfg(test)]
+mod tests;

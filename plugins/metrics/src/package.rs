@@ -1,0 +1,63 @@
+//! What the package registers and how its entries open.
+
+use aiperf_sdk::{Category, Entry, Metric, MetricSpec, Package, Result, package::Open};
+
+use crate::{
+    count, family::Family, goodput, http_trace, latency, length, options::Options, schedule, throughput, usage,
+};
+
+/// The package.
+pub struct BuiltIn;
+
+/// Every entry, in the order in which a run computes them: goodput reads what the others have computed.
+const ENTRIES: [&str; 8] = [
+    "latency",
+    "length",
+    "count",
+    "throughput",
+    "usage",
+    "schedule",
+    "http_trace",
+    "goodput",
+];
+
+impl Package for BuiltIn {
+    const NAME: &'static str = "aiperf-metrics";
+    const VERSION: &'static str = env!("CARGO_PKG_VERSION");
+
+    fn entries() -> Vec<Entry> {
+        ENTRIES.iter().map(|&name| Entry::new(Category::Metric, name)).collect()
+    }
+
+    fn metric(open: Open) -> Result<Box<dyn Metric>> {
+        let options: Options = open.options()?;
+        Ok(match open.entry.as_str() {
+            "latency" => Box::new(latency::Latency::new(options, open.host)),
+            "length" => Box::new(Family::new(options, length::definitions())),
+            "count" => Box::new(Family::new(options, count::definitions())),
+            "throughput" => Box::new(Family::new(options, throughput::definitions())),
+            "usage" => Box::new(Family::new(options, usage::definitions())),
+            "schedule" => Box::new(Family::new(options, schedule::definitions())),
+            "http_trace" => Box::new(Family::new(options, http_trace::definitions())),
+            "goodput" => Box::new(goodput::Goodput::new(&options)?),
+            _ => return Err(open.unknown()),
+        })
+    }
+}
+
+/// All metrics that the built-in families could give, whether or not they apply to a run; for messages about those that
+/// don't.
+pub(crate) fn every_spec() -> Vec<MetricSpec> {
+    let mut specs = latency::definitions()
+        .into_iter()
+        .map(|one| one.spec)
+        .collect::<Vec<_>>();
+    specs.extend(length::definitions().into_iter().map(|one| one.spec));
+    specs.extend(count::definitions().into_iter().map(|one| one.spec));
+    specs.extend(throughput::definitions().into_iter().map(|one| one.spec));
+    specs.extend(usage::definitions().into_iter().map(|one| one.spec));
+    specs.extend(schedule::definitions().into_iter().map(|one| one.spec));
+    specs.extend(http_trace::definitions().into_iter().map(|one| one.spec));
+    specs.extend(goodput::specs());
+    specs
+}

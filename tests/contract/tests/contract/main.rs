@@ -1,0 +1,46 @@
+//! The contract, driven through the ABI both ways: a plugin exported and imported must behave like the plugin itself.
+
+mod coverage;
+mod datasets;
+mod endpoints;
+mod exporters;
+mod faults;
+mod gpu;
+mod metrics;
+mod mirrors;
+mod timing;
+
+use std::sync::Arc;
+
+use aiperf_contract_tests::TestPackage;
+use aiperf_sdk::{
+    Host,
+    api::abi::{self, import::Root},
+    host::NoHost,
+    package::Open,
+};
+
+/// The package as a host sees it.
+fn imported() -> Root {
+    Root::new(abi::root::<TestPackage>())
+}
+
+fn open(entry: &str, options: &str) -> Open {
+    open_with(entry, options, Arc::new(NoHost))
+}
+
+fn open_with(entry: &str, options: &str, host: Arc<dyn Host>) -> Open {
+    Open {
+        entry: entry.to_owned(),
+        options: options.to_owned(),
+        host,
+    }
+}
+
+#[test]
+fn the_package_says_what_it_provides() {
+    use aiperf_sdk::Package;
+    let root = imported();
+    assert_eq!((root.name(), root.version()), ("contract-tests", "0.1.0"));
+    assert_eq!(root.entries().expect("entries"), TestPackage::entries());
+}
