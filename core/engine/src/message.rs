@@ -325,3 +325,174 @@ pub enum Message {
     /// Controller → any service.
     Shutdown,
 }
+
+#[cfg(test)]
+mod tests {
+    use aiperf_plugin_api::report::Credits;
+
+    use super::*;
+
+    fn credit() -> Credit {
+        Credit {
+            id: u64::MAX,
+            phase: 1,
+            session: 2,
+            correlation_id: u128::MAX,
+            conversation: 3,
+            turn: 0,
+            turns: 2,
+            url: 1,
+            intended_ns: 4,
+            issued_ns: 5,
+            max_tokens: Some(6),
+        }
+    }
+
+    fn record() -> RequestRecord {
+        RequestRecord {
+            credit: credit(),
+            request_id: 1 << 100,
+            worker: 0,
+            conversation_id: "c \u{1F600}".into(),
+            model: "m".into(),
+            received_ns: 6,
+            start_ns: 7,
+            start_wall_ns: 1_700_000_000_123_456_789,
+            end_ns: 8,
+            ack_ns: Some(7),
+            status: Some(200),
+            content_ns: vec![7, 8],
+            first_output_ns: None,
+            output: Some("o\n".into()),
+            reasoning: None,
+            usage: Some(Usage {
+                prompt: Some(3),
+                prompt_audio_seconds: Some(0.1),
+                ..Usage::default()
+            }),
+            first_chunk_tokens: None,
+            requested_output_tokens: Some(16),
+            body: vec![0, 255, 10],
+            facts: vec![("f".into(), 0.1 + 0.2)],
+            labels: vec![("l".into(), "v".into())],
+            transport: Transport {
+                reused: true,
+                ..Transport::default()
+            },
+            error: Some(RecordError {
+                code: Some(503),
+                kind: "k".into(),
+                message: "m".into(),
+            }),
+            cancelled: Some((CancelReason::GracePeriod, 9)),
+        }
+    }
+
+    #[test]
+    fn every_message_survives_serialisation() {
+        let failure = Failure {
+            service: "s".into(),
+            message: "m".into(),
+            plugin: true,
+        };
+        let complete = PhaseComplete {
+            phase: 0,
+            start_ns: 1,
+            start_wall_ns: 2,
+            end_ns: 3,
+            counts: PhaseCounts {
+                issued: 4,
+                completed: 3,
+                failed: 1,
+                ..PhaseCounts::default()
+            },
+            notes: vec!["{}".into()],
+            interrupted: false,
+        };
+        let batch = RecordBatch {
+            phase: 0,
+            len: 2,
+            cancelled: false,
+            fields: vec![
+                FieldColumn::u64s([Some(1), None].into_iter()),
+                FieldColumn::f64s([Some(0.1), None].into_iter()),
+                FieldColumn::texts([Some("a"), None].into_iter()),
+                FieldColumn::lists([Some(&[1, 2][..]), None].into_iter()),
+                FieldColumn::Missing,
+            ],
+            metrics: vec![
+                None,
+                Some(vec![Column::f64s([Some(1.5), None]), Column::u64s([Some(2), None])]),
+            ],
+        };
+        let phase = PhaseReport {
+            name: "p".into(),
+            kind: "profiling".into(),
+            index: 0,
+            profiling_index: Some(0),
+            start_wall_ns: 1,
+            end_wall_ns: 2,
+            credits: Credits {
+                issued: 1,
+                completed: 1,
+                failed: 0,
+                cancelled: vec![],
+            },
+            metrics: vec![],
+            errors: vec![],
+        };
+        let returned = CreditReturn {
+            id: 1,
+            phase: 0,
+            worker: 0,
+            outcome: Outcome::Cancelled,
+            cancelled: Some(CancelReason::Interrupt),
+            latency_ns: Some(1),
+            ttft_ns: None,
+            tokens: Some(2),
+        };
+        let progress = Progress {
+            phase: 0,
+            counts: PhaseCounts::default(),
+            elapsed_ns: 1,
+            sending_complete: true,
+        };
+        let exported = ExportDone {
+            console: vec!["t".into()],
+            skipped: vec![],
+            files: vec!["f".into()],
+        };
+        let messages = [
+            Message::Credit(credit()),
+            Message::Cancel {
+                phase: 0,
+                ids: vec![1, 2],
+                reason: CancelReason::Abort,
+            },
+            Message::Returned(returned),
+            Message::Record(Box::new(record())),
+            Message::Records(Box::new(batch)),
+            Message::PhaseComplete(Box::new(complete)),
+            Message::Progress(progress),
+            Message::RecordsComplete,
+            Message::Summarise,
+            Message::Phases(Box::new(PhasesReport {
+                phases: vec![phase],
+                warnings: vec![],
+                valid: 1,
+            })),
+            Message::Exported(Box::new(exported)),
+            Message::Failed(failure),
+            Message::Interrupt(CancelReason::Interrupt),
+            Message::Shutdown,
+        ];
+        for message in messages {
+            let text = serde_json::to_string(&message).expect("serialises");
+            assert_eq!(
+                serde_json::from_str::<Message>(&text).expect("reads back"),
+                message,
+                "{text}"
+            );
+        }
+    }
+}

@@ -145,6 +145,20 @@ impl TimingManager {
         let mut phase = PhaseState::new(setup, roots.clone(), next_root);
         let (mut credits, mut backlog, mut next_progress) = (Vec::new(), VecDeque::new(), start_ns);
         loop {
+            // What has arrived is taken in first, whatever else there is to do: a mode that always wants to be woken must
+            // not keep returns waiting.
+            while let Some(message) = backlog.pop_front().or_else(|| inbox.try_recv().ok()) {
+                match message {
+                    Message::Returned(returned) => {
+                        router.returned(returned.worker as usize);
+                        if returned.phase == index {
+                            phase.on_return(&returned, clock.now());
+                        }
+                    }
+                    Message::Interrupt(reason) => *interrupted = Some(reason),
+                    _ => {}
+                }
+            }
             let now = clock.now();
             if let Some(reason) = *interrupted
                 && !phase.sending_complete()
@@ -189,24 +203,8 @@ impl TimingManager {
                 break;
             }
             let deadline = phase.next_deadline().unwrap_or(u64::MAX).min(next_progress);
-            let Some(message) = next_message(inbox, clock, deadline, &mut backlog) else {
-                continue;
-            };
-            // Everything that has arrived is taken in before the next step.
-            let mut message = Some(message);
-            while let Some(taken) = message {
-                match taken {
-                    Message::Returned(returned) => {
-                        router.returned(returned.worker as usize);
-                        if returned.phase == index {
-                            phase.on_return(&returned, clock.now());
-                        }
-                    }
-                    Message::Interrupt(reason) => *interrupted = Some(reason),
-                    _ => {}
-                }
-                message = backlog.pop_front().or_else(|| inbox.try_recv().ok());
-            }
+            let message = next_message(inbox, clock, deadline, &mut backlog);
+            backlog.extend(message);
         }
         let complete = PhaseComplete {
             phase: index,

@@ -9,3 +9,6 @@ pub mod state;
 
 pub use limits::{Slots, StopConditions};
 pub use state::{PhaseSetup, PhaseState, RootTurns};
+
+#[cfg(test)]
+mod state_tests;

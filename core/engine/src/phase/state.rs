@@ -447,7 +447,8 @@ impl<S: FnMut() -> u32> PhaseState<S> {
 
     /// The timing mode has to be called: something happened, or it asked to be woken.
     pub fn wants_step(&self, now_ns: u64) -> bool {
-        !self.closed && !self.done && (!self.events.is_empty() || self.next_wake_ns.is_some_and(|at| at <= now_ns))
+        let woken = !self.done && self.next_wake_ns.is_some_and(|at| at <= now_ns);
+        !self.closed && (woken || !self.events.is_empty())
     }
 
     /// What happened since the last call.
