@@ -1,0 +1,1 @@
+//! Tests over the house itself stand in `tests/`.
