@@ -74,13 +74,17 @@ contract! {
         /// Think time before this turn, in ms after the previous return.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub delay_ms: Option<f64>,
+        /// Turns of other conversations of the same tree (id, turn) that must have returned before this one is sent.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub after: Vec<(String, u32)>,
         /// Throws away the messages of earlier turns.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         pub reset_context: bool,
         /// The turn is only a join point; it sends nothing.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         pub no_request: bool,
-        /// Known facts about the turn (`audio_duration_seconds`, `hash_blocks`), for metrics.
+        /// Known facts about the turn: for metrics (`audio_duration_seconds`, `hash_blocks`), and how its delay is drawn for
+        /// each instance (`delay_sigma`, `delay_min_ms`, `delay_max_ms`: log-normal around `delay_ms`).
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub facts: Vec<(String, f64)>,
     }
@@ -95,6 +99,9 @@ contract! {
         pub fork: bool,
         /// The parent waits for them before this turn; `None` never waits.
         pub join_at: Option<u32>,
+        /// They start with the turn's request instead of its return.
+        #[serde(default)]
+        pub at_send: bool,
         /// Offsets of the children in ms from the start of the branch; empty starts them at once.
         pub delays_ms: Vec<f64>,
     }

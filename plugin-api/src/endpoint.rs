@@ -178,9 +178,12 @@ pub enum NextStep {
     /// The request is complete.
     Done,
     /// Another exchange of the same request (polling protocols).
-    Request(HttpRequest),
-    /// Ask again after so many ms.
-    Wait(u64),
+    Request {
+        /// The request. Its path is merged with the base URL like the endpoint's own.
+        request: HttpRequest,
+        /// Send it only after so many ms.
+        after_ms: u64,
+    },
 }
 
 /// One exchange as it came in, borrowed from the core.
@@ -315,6 +318,17 @@ impl HttpRequest {
             path: None,
             headers: Vec::new(),
             body,
+            parts: Vec::new(),
+        }
+    }
+
+    /// A `GET` of a path (origin form).
+    pub fn get(path: impl Into<String>) -> Self {
+        Self {
+            method: "GET".into(),
+            path: Some(path.into()),
+            headers: Vec::new(),
+            body: Vec::new(),
             parts: Vec::new(),
         }
     }

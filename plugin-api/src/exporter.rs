@@ -3,6 +3,14 @@
 use crate::{Result, column::Batch, error::PluginError};
 
 contract! {
+    /// Records that aren't requests.
+    pub struct TableNeeds / TableNeedsAbi {
+        /// The table: `gpu`, `server_metrics`, `network_latency`, `progress`.
+        pub table: String,
+        /// Its columns by name, in the order in which batches bring them.
+        pub columns: Vec<String>,
+    }
+
     /// What an exporter wants.
     #[derive(Default)]
     pub struct ExporterNeeds / ExporterNeedsAbi {
@@ -11,6 +19,9 @@ contract! {
         pub columns: Vec<String>,
         /// Files it will write, relative names, so that the core can empty them ahead.
         pub files: Vec<String>,
+        /// Tables besides that of requests.
+        #[serde(default)]
+        pub tables: Vec<TableNeeds>,
     }
 
     /// Bytes to write.
@@ -23,6 +34,28 @@ contract! {
         pub append: bool,
         /// What to write. Console output is UTF-8.
         pub data: Vec<u8>,
+    }
+}
+
+impl Output {
+    /// A file, relative to the artifact folder, that replaces an earlier one.
+    pub fn file(name: impl Into<String>, data: impl Into<Vec<u8>>) -> Self {
+        Self {
+            file: name.into(),
+            order: 0,
+            append: false,
+            data: data.into(),
+        }
+    }
+
+    /// Text on the console, among that of other exporters in ascending `order`.
+    pub fn console(order: i32, text: impl Into<String>) -> Self {
+        Self {
+            file: String::new(),
+            order,
+            append: false,
+            data: text.into().into_bytes(),
+        }
     }
 }
 
@@ -42,6 +75,15 @@ pub trait Exporter: Send {
     fn write(&mut self, batch: &Batch<'_>) -> Result<Vec<Output>> {
         let _ = batch;
         Err(PluginError::unsupported("write"))
+    }
+
+    /// Records of a table that was asked for.
+    ///
+    /// # Errors
+    /// As [`Exporter::write`].
+    fn write_table(&mut self, table: &str, batch: &Batch<'_>) -> Result<Vec<Output>> {
+        let _ = batch;
+        Err(PluginError::unsupported(&format!("write_table({table})")))
     }
 
     /// The end. `report` is versioned JSON with unrounded numbers.

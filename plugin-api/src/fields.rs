@@ -131,4 +131,14 @@ fields! {
     ERROR_TYPE = "error.type";
     /// text: message of the error; valid for error records.
     ERROR_MESSAGE = "error.message";
+    /// text: body of the request, where it is UTF-8.
+    REQUEST_BODY = "request.body";
+    /// text: the responses as a JSON array, in the form of the raw export (`perf_ns`, `packets` or `text`).
+    RESPONSE_EVENTS = "response.events";
+    /// u64: images in the request body.
+    IMAGES = "images";
+    /// text: output of the model (text and tool calls).
+    OUTPUT_TEXT = "output_text";
+    /// text: reasoning of the model.
+    REASONING_TEXT = "reasoning_text";
 }

@@ -39,14 +39,19 @@ pub trait Host: Send + Sync {
         Err(PluginError::unsupported("decode"))
     }
 
-    /// Prose of exactly `tokens` tokens. Each call gives another text; the sequence depends on the run's seed and on
-    /// `stream` alone.
+    /// Text of exactly `tokens` tokens. Each call gives another text; the sequence depends on the run's seed and on
+    /// `stream` alone. A stream named `CORPUS/…` takes its text from that corpus (`coding`, `random`), others are prose.
     ///
     /// # Errors
     /// When the run has no tokenizer.
     fn prompt(&self, stream: &str, tokens: u32) -> Result<String> {
         let _ = (stream, tokens);
         Err(PluginError::unsupported("prompt"))
+    }
+
+    /// The token that separates blocks of text (the tokenizer's BOS, else EOS), if it has one.
+    fn separator(&self) -> Option<u32> {
+        None
     }
 
     /// Seed of a named random stream, derived from the run's seed.

@@ -110,7 +110,8 @@ contract! {
     pub struct MetricFamily / MetricFamilyAbi {
         /// Record columns, or tags of other families' per-record metrics, in the order in which batches bring them.
         pub needs: Vec<String>,
-        /// Tags whose totals [`Metric::derive`] wants.
+        /// Tags whose totals [`Metric::derive`] wants. `TAG.p99` (or another statistic of the report) asks for that
+        /// statistic; it comes as [`Total::value`].
         pub derive_needs: Vec<String>,
         /// The metrics. [`Metric::record`] returns one column for each that isn't derived, in this order; `derive` one
         /// value for each that is.
@@ -146,7 +147,9 @@ contract! {
         pub errors: u64,
         /// Totals in the order of [`MetricFamily::derive_needs`].
         pub totals: Vec<Total>,
-        /// Other facts of the run as JSON (telemetry, configuration); empty if none.
+        /// Other facts of the run as a JSON object; empty if none. Keys, each present only where known: `concurrency`
+        /// (number), `network_rtt_ns` (number), `gpu`: object by vendor (`nvidia`, `amd`) of `power_w` (sum over devices of
+        /// mean power), `energy_j` (sum of deltas), `span_s` (time between first and last reading).
         pub facts: String,
     }
 }
@@ -177,6 +180,23 @@ pub trait Metric: Send + Sync {
 }
 
 impl MetricSpec {
+    /// A metric of valid records in the group `default`, reported in its native unit, without flags. Set what differs:
+    /// `MetricSpec { group: "none".into(), ..MetricSpec::new(…) }`.
+    pub fn new(tag: impl Into<String>, header: impl Into<String>, unit: impl Into<String>, kind: MetricKind) -> Self {
+        Self {
+            tag: tag.into(),
+            header: header.into(),
+            short_header: String::new(),
+            unit: unit.into(),
+            display_unit: String::new(),
+            kind,
+            population: Population::Valid,
+            group: "default".into(),
+            order: None,
+            flags: 0,
+        }
+    }
+
     /// The unit of reports.
     pub fn reported_unit(&self) -> &str {
         if self.display_unit.is_empty() {

@@ -24,8 +24,48 @@ impl std::fmt::Debug for Open {
     }
 }
 
+/// Options that the core passes to entries, by name; an entry has no options of its own under these names. Names that are
+/// added later begin with `core.`.
+pub const CORE_OPTIONS: &[&str] = &[
+    // Endpoints.
+    "extra",
+    "use_legacy_max_tokens",
+    "use_server_token_count",
+    "per_chunk_usage",
+    "custom_path",
+    // Datasets.
+    "seeded",
+    "supports_system_message",
+    "entries",
+    "isl",
+    "osl",
+    "turns",
+    "turn_delay_ms",
+    "turn_delay_ratio",
+    // Arrival patterns.
+    "smoothness",
+    // Metrics.
+    "streaming",
+    "produces_tokens",
+    "tokenizes_input",
+    "slos",
+    "catalogue",
+];
+
 impl Open {
-    /// Reads the options into a type of the plugin's own.
+    /// Reads the options that are the entry's own: those the core does not pass ([`CORE_OPTIONS`]). With
+    /// `#[serde(deny_unknown_fields)]` on `T` a mistyped option is an error instead of having no effect.
+    ///
+    /// # Errors
+    /// Names the field that is unknown, missing or wrong.
+    pub fn own_options<T: serde::de::DeserializeOwned>(&self) -> Result<T> {
+        let mut options: serde_json::Map<String, serde_json::Value> = self.options()?;
+        options.retain(|name, _| !CORE_OPTIONS.contains(&name.as_str()) && !name.starts_with("core."));
+        T::deserialize(serde_json::Value::Object(options))
+            .map_err(|error| PluginError::options(format!("options of `{}`: {error}", self.entry)))
+    }
+
+    /// Reads the options, the entry's own and those of the core, into a type of the plugin's.
     ///
     /// # Errors
     /// Names the field that is missing or wrong.

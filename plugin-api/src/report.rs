@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::MetricSpec;
+use crate::{MetricSpec, PluginError, Result};
 
 /// Version of this schema.
 pub const SCHEMA_VERSION: &str = "1.0";
@@ -34,6 +34,33 @@ pub struct RunInfo {
     pub catalogue: Vec<CatalogueEntry>,
     /// Width for console tables written to a file, in columns.
     pub console_width: u16,
+}
+
+impl RunInfo {
+    /// Reads what [`Exporter::begin`](crate::Exporter::begin) is given.
+    ///
+    /// # Errors
+    /// When the text has another shape.
+    pub fn parse(info: &str) -> Result<Self> {
+        serde_json::from_str(info).map_err(|error| PluginError::input(format!("the run's facts: {error}")))
+    }
+}
+
+impl Report {
+    /// Reads what [`Exporter::finish`](crate::Exporter::finish) is given.
+    ///
+    /// # Errors
+    /// When the text has another shape.
+    pub fn parse(report: &str) -> Result<Self> {
+        serde_json::from_str(report).map_err(|error| PluginError::input(format!("the run's report: {error}")))
+    }
+}
+
+impl MetricResult {
+    /// A statistic in the unit of reports ([`MetricSpec::reported_unit`]).
+    pub fn displayed(&self, stat: Option<f64>) -> Option<f64> {
+        stat.map(|value| value * self.factor)
+    }
 }
 
 /// File names, relative to the artifact folder.
@@ -75,6 +102,10 @@ pub struct Report {
     pub packages: Vec<PackageUse>,
     /// Warnings worth a line at the end.
     pub warnings: Vec<String>,
+    /// What side channels collected, by name (`gpu`, `server_metrics`, `network_latency`, `spec_decode`, `branches`,
+    /// `dataset`), each in a shape of its own.
+    #[serde(default)]
+    pub sections: serde_json::Map<String, Value>,
 }
 
 /// A phase.
@@ -98,6 +129,22 @@ pub struct PhaseReport {
     pub metrics: Vec<MetricResult>,
     /// Errors, grouped by code, type and message.
     pub errors: Vec<ErrorGroup>,
+    /// The phase cut into slices of equal width, if asked for.
+    #[serde(default)]
+    pub slices: Vec<SliceReport>,
+}
+
+/// Metrics of the records that started within one slice of a phase.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SliceReport {
+    /// Start, ns since the epoch.
+    pub start_wall_ns: u64,
+    /// End, ns since the epoch.
+    pub end_wall_ns: u64,
+    /// It has its full width; the last one may be cut short.
+    pub is_complete: bool,
+    /// Its metrics.
+    pub metrics: Vec<MetricResult>,
 }
 
 /// Every credit ends exactly once: `issued = completed + failed + Σ cancelled`.

@@ -26,7 +26,8 @@ contract_enum! {
 }
 
 contract! {
-    /// Turn metadata of the dataset as columns: root conversation `i` has the turns `ends[i-1]..ends[i]`.
+    /// Turn metadata of the dataset as columns: conversation `i` has the turns `ends[i-1]..ends[i]`. Roots come first, and
+    /// only they can be picked by `next`.
     #[derive(Default)]
     pub struct DatasetColumns / DatasetColumnsAbi {
         /// End of each conversation's turns.
@@ -35,6 +36,8 @@ contract! {
         pub timestamps_ms: Vec<f64>,
         /// Delay of each turn in ms; NaN where there is none.
         pub delays_ms: Vec<f64>,
+        /// Index of each conversation's parent, `u32::MAX` for roots; empty if all are roots.
+        pub parents: Vec<u32>,
     }
 
     /// What a timing mode is started with.
@@ -59,8 +62,10 @@ contract! {
         pub duration_ns: Option<u64>,
         /// Options of the entry and of the phase as JSON.
         pub options: String,
-        /// The dataset's root conversations.
+        /// The dataset's conversations.
         pub dataset: DatasetColumns,
+        /// What the phase before left with [`Timing::state`], if it ran the same entry; else empty.
+        pub state: String,
     }
 
     /// What happened to a request.
@@ -182,6 +187,8 @@ pub enum Action {
         max_tokens: Option<u32>,
         /// First turn to send (replays that begin in the middle).
         first_turn: u32,
+        /// Conversations of one tree share a slot, held from the first start to the last end among them.
+        tree: Option<u64>,
     },
     /// Send the next turn of a conversation.
     Continue {
@@ -208,6 +215,22 @@ pub enum Action {
     Note(String),
     /// Nothing more will be asked for.
     Done,
+}
+
+impl Action {
+    /// Starts the sampler's next conversation, whole; it waits in line if no slot is free.
+    pub fn start(session: u64, at_ns: u64) -> Self {
+        Self::Start {
+            session,
+            pick: Pick::Next,
+            at_ns,
+            on_full: OnFull::Wait,
+            max_turns: None,
+            max_tokens: None,
+            first_turn: 0,
+            tree: None,
+        }
+    }
 }
 
 /// Answer of a step.
@@ -237,6 +260,14 @@ pub trait Timing: Send {
     fn step(&mut self, now_ns: u64, events: &[Event]) -> Result<Step> {
         let _ = (now_ns, events);
         Err(PluginError::unsupported("step"))
+    }
+
+    /// What the next phase of the same entry is to know, asked for once the phase has ended.
+    ///
+    /// # Errors
+    /// Ends the run.
+    fn state(&self) -> Result<String> {
+        Ok(String::new())
     }
 
     /// Arrival patterns: the next `count` intervals in ns at `rate` per second.
@@ -303,6 +334,8 @@ contract! {
         pub at_ns: u64,
         /// A start that is refused when full.
         pub refuse: bool,
+        /// See [`Action::Start`].
+        pub tree: Option<u64>,
         /// See [`Action::Start`].
         pub max_turns: Option<u32>,
         /// See [`Action::Start`].
@@ -427,6 +460,7 @@ impl From<Action> for FlatAction {
             value: None,
             at_ns: 0,
             refuse: false,
+            tree: None,
             max_turns: None,
             max_tokens: None,
             text: String::new(),
@@ -440,7 +474,9 @@ impl From<Action> for FlatAction {
                 max_turns,
                 max_tokens,
                 first_turn,
+                tree,
             } => {
+                flat.tree = tree;
                 (flat.session, flat.at_ns, flat.turn) = (session, at_ns, first_turn);
                 flat.value = match pick {
                     Pick::Next => None,
@@ -474,6 +510,7 @@ impl From<FlatAction> for Action {
                 max_turns: flat.max_turns,
                 max_tokens: flat.max_tokens,
                 first_turn: flat.turn,
+                tree: flat.tree,
             },
             1 => Self::Continue {
                 session: flat.session,

@@ -2,7 +2,7 @@
 
 use std::{
     io::Write,
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::Arc,
     thread::JoinHandle,
     time::{Duration, Instant},
@@ -12,8 +12,8 @@ use aiperf_config::{RunPlan, UrlSpec};
 use aiperf_host::PluginHost;
 use aiperf_http::{Clock, Options};
 use aiperf_plugin_api::{
-    Endpoint,
-    report::{PackageUse, Report, RunInfo},
+    Endpoint, fields,
+    report::{ErrorGroup, PackageUse, PhaseReport, Report, RunInfo},
 };
 use crossbeam_channel::{Receiver, never, select, unbounded};
 use uuid::Uuid;
@@ -63,6 +63,10 @@ pub trait Observer {
     }
     /// The first interrupt has been taken in.
     fn interrupted(&mut self) {}
+    /// The artifact folder exists now.
+    fn folder_made(&mut self, folder: &Path) {
+        let _ = folder;
+    }
 }
 
 /// How a run went.
@@ -76,6 +80,10 @@ pub struct RunOutcome {
     pub files: Vec<String>,
     /// Valid records of profiling phases.
     pub valid: u64,
+    /// `benchmark_duration` of the profiling phases together, in ns.
+    pub duration_ns: Option<u64>,
+    /// Errors of the profiling phases, the most frequent first.
+    pub errors: Vec<ErrorGroup>,
     /// The user cut it short.
     pub interrupted: bool,
     /// Why the run is not whole, if a service failed; `true` if a plugin is at fault.
@@ -113,6 +121,7 @@ pub fn run(request: RunRequest, observer: &mut dyn Observer) -> Result<RunOutcom
         endpoint.streaming,
     )?;
     let mut artifacts = Artifacts::new(&plan.artifacts.dir)?;
+    observer.folder_made(artifacts.folder());
     let (families, tags) = measure::families(&opener, &endpoint)?;
     let catalogue = Arc::new(measure::catalogue(&opener, &endpoint, &families, &tags)?);
     let benchmark_id = Uuid::new_v4().simple().to_string();
@@ -190,6 +199,7 @@ pub fn run(request: RunRequest, observer: &mut dyn Observer) -> Result<RunOutcom
             dataset: dataset.clone(),
             models: plan.models.clone(),
             streaming: endpoint.streaming,
+            keep_responses: families.plan().iter().any(|name| name == fields::RESPONSE_EVENTS),
             http: Options::default(),
             processors,
         };
@@ -300,11 +310,15 @@ impl Follow<'_> {
             folder: plan.artifacts.dir.clone(),
             files: Vec::new(),
             valid: 0,
+            duration_ns: None,
+            errors: Vec::new(),
             interrupted: self.interrupted,
             failure: None,
         };
         if let Some(phases) = self.ask_phases() {
             outcome.valid = phases.valid;
+            outcome.duration_ns = benchmark_duration(&phases.phases);
+            outcome.errors = errors(&phases.phases);
             if let Some(done) = self.ask_export(info, host, phases) {
                 for skipped in &done.skipped {
                     self.observer.warn(skipped);
@@ -342,6 +356,7 @@ impl Follow<'_> {
             },
             packages: packages(host),
             warnings: phases.warnings,
+            sections: serde_json::Map::new(),
         };
         self.records.send(Message::Export(Box::new(report))).ok()?;
         self.wait_for(|message| match message {
@@ -365,6 +380,28 @@ impl Follow<'_> {
             }
         }
     }
+}
+
+fn profiling(phases: &[PhaseReport]) -> impl Iterator<Item = &PhaseReport> {
+    phases.iter().filter(|phase| phase.profiling_index.is_some())
+}
+
+/// The sum over the profiling phases that have one.
+fn benchmark_duration(phases: &[PhaseReport]) -> Option<u64> {
+    profiling(phases)
+        .flat_map(|phase| &phase.metrics)
+        .filter(|metric| metric.spec.tag == "benchmark_duration")
+        .filter_map(|metric| metric.stats.avg)
+        .reduce(|sum, duration| sum + duration)
+        .map(|sum| sum as u64)
+}
+
+fn errors(phases: &[PhaseReport]) -> Vec<ErrorGroup> {
+    let mut errors: Vec<ErrorGroup> = profiling(phases)
+        .flat_map(|phase| phase.errors.iter().cloned())
+        .collect();
+    errors.sort_by_key(|error| std::cmp::Reverse(error.count));
+    errors
 }
 
 fn packages(host: &PluginHost) -> Vec<PackageUse> {

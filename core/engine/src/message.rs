@@ -164,6 +164,8 @@ pub struct RequestRecord {
     pub first_chunk_tokens: Option<u64>,
     /// Limit on output tokens that the request asked for.
     pub requested_output_tokens: Option<u32>,
+    /// The responses as a JSON array, where the run keeps them.
+    pub responses: Option<String>,
     /// Body of the (first) request, for counting its tokens.
     pub body: Vec<u8>,
     /// Other numbers of dataset and response.
@@ -372,6 +374,7 @@ mod tests {
             }),
             first_chunk_tokens: None,
             requested_output_tokens: Some(16),
+            responses: Some("[]".into()),
             body: vec![0, 255, 10],
             facts: vec![("f".into(), 0.1 + 0.2)],
             labels: vec![("l".into(), "v".into())],
@@ -440,6 +443,7 @@ mod tests {
             },
             metrics: vec![],
             errors: vec![],
+            slices: vec![],
         };
         let returned = CreditReturn {
             id: 1,

@@ -27,6 +27,8 @@ const PROGRESS_NS: u64 = 250_000_000;
 pub struct PhaseJob {
     /// Name.
     pub name: String,
+    /// Name of the timing entry.
+    pub mode: String,
     /// It is a warmup.
     pub warmup: bool,
     /// The timing mode, opened.
@@ -102,9 +104,10 @@ impl TimingManager {
         self.clock.sharpen_timers_of_this_thread();
         let mut router = Router::new(routes.workers.len());
         let mut interrupted = None;
+        let mut left = Left::default();
         for (index, job) in std::mem::take(&mut self.phases).into_iter().enumerate() {
             let index = u32::try_from(index).unwrap_or(u32::MAX);
-            self.run_phase(index, job, routes, &mut router, &mut interrupted)?;
+            self.run_phase(index, job, routes, &mut router, &mut interrupted, &mut left)?;
             router.end_phase(index);
         }
         Ok(())
@@ -117,6 +120,7 @@ impl TimingManager {
         routes: &Routes,
         router: &mut Router,
         interrupted: &mut Option<CancelReason>,
+        left: &mut Left,
     ) -> Result<(), Fault> {
         let clock = self.clock;
         let plugin_fault = |error: aiperf_plugin_api::PluginError| Fault::Plugin(error.to_string());
@@ -131,7 +135,7 @@ impl TimingManager {
             urls: self.urls,
         };
         job.timing
-            .start(&self.timing_plan(&job, start_ns))
+            .start(&self.timing_plan(&job, start_ns, left.of(&job.mode)))
             .map_err(plugin_fault)?;
         let sampler = &mut self.sampler;
         let (inbox, roots) = (&self.inbox, &self.roots);
@@ -206,6 +210,10 @@ impl TimingManager {
             let message = next_message(inbox, clock, deadline, &mut backlog);
             backlog.extend(message);
         }
+        *left = Left {
+            state: job.timing.state().map_err(plugin_fault)?,
+            mode: job.mode,
+        };
         let complete = PhaseComplete {
             phase: index,
             start_ns,
@@ -222,7 +230,7 @@ impl TimingManager {
         Ok(())
     }
 
-    fn timing_plan(&self, job: &PhaseJob, start_ns: u64) -> TimingPlan {
+    fn timing_plan(&self, job: &PhaseJob, start_ns: u64, state: String) -> TimingPlan {
         let mut dataset = DatasetColumns::default();
         for turns in &self.roots.turns {
             for (timestamp_ms, delay_ms) in turns {
@@ -245,6 +253,24 @@ impl TimingManager {
             duration_ns: job.stop.duration_ns,
             options: job.options.clone(),
             dataset,
+            state,
+        }
+    }
+}
+
+/// What a phase left for the next one of the same timing entry.
+#[derive(Default)]
+struct Left {
+    mode: String,
+    state: String,
+}
+
+impl Left {
+    fn of(&self, mode: &str) -> String {
+        if self.mode == mode {
+            self.state.clone()
+        } else {
+            String::new()
         }
     }
 }

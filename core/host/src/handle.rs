@@ -91,6 +91,9 @@ impl Timing for TimingHandle {
     fn intervals(&mut self, rate: f64, count: u32) -> Result<Vec<u64>> {
         self.watch.call(|| self.instance.intervals(rate, count))
     }
+    fn state(&self) -> Result<String> {
+        self.watch.call(|| self.instance.state())
+    }
     fn value_at(&self, progress: f64) -> Result<f64> {
         self.watch.call(|| self.instance.value_at(progress))
     }
@@ -132,6 +135,9 @@ impl Metric for MetricHandle {
 impl Exporter for ExporterHandle {
     fn begin(&mut self, info: &str) -> Result<ExporterNeeds> {
         self.watch.call(|| self.instance.begin(info))
+    }
+    fn write_table(&mut self, table: &str, batch: &Batch<'_>) -> Result<Vec<Output>> {
+        self.watch.call(|| self.instance.write_table(table, batch))
     }
     fn write(&mut self, batch: &Batch<'_>) -> Result<Vec<Output>> {
         self.watch.call(|| self.instance.write(batch))

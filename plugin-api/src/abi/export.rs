@@ -187,6 +187,9 @@ impl TimingObject for Held<dyn Timing> {
     fn intervals(&mut self, rate: f64, count: u32) -> RResult<RVec<u64>, PluginErrorAbi> {
         answer(|| self.get_mut()?.intervals(rate, count))
     }
+    fn state(&self) -> RResult<RString, PluginErrorAbi> {
+        answer(|| self.get()?.state())
+    }
     fn value_at(&self, progress: f64) -> RResult<f64, PluginErrorAbi> {
         answer(|| self.get()?.value_at(progress))
     }
@@ -213,12 +216,23 @@ impl ExporterObject for Held<dyn Exporter> {
     fn begin(&mut self, info: RStr<'_>) -> RResult<ExporterNeedsAbi, PluginErrorAbi> {
         answer(|| self.get_mut()?.begin(info.as_str()))
     }
-    fn write(&mut self, len: u32, abi: RSlice<'_, ColumnRefAbi<'_>>) -> RResult<RVec<OutputAbi>, PluginErrorAbi> {
+    fn write(
+        &mut self,
+        table: RStr<'_>,
+        len: u32,
+        abi: RSlice<'_, ColumnRefAbi<'_>>,
+    ) -> RResult<RVec<OutputAbi>, PluginErrorAbi> {
         answer(|| {
-            self.get_mut()?.write(&Batch {
+            let batch = Batch {
                 len: len as usize,
                 columns: &columns(abi),
-            })
+            };
+            let exporter = self.get_mut()?;
+            if table.is_empty() {
+                exporter.write(&batch)
+            } else {
+                exporter.write_table(table.as_str(), &batch)
+            }
         })
     }
     fn finish(&mut self, report: RStr<'_>) -> RResult<RVec<OutputAbi>, PluginErrorAbi> {
@@ -250,6 +264,9 @@ impl HostObject for ServedHost {
     }
     fn prompt(&self, stream: RStr<'_>, tokens: u32) -> RResult<RString, PluginErrorAbi> {
         answer(|| self.0.prompt(stream.as_str(), tokens))
+    }
+    fn separator(&self) -> ROption<u32> {
+        caught(|| Ok(self.0.separator())).unwrap_or(None).into()
     }
     fn seed(&self, stream: RStr<'_>) -> u64 {
         caught(|| Ok(self.0.seed(stream.as_str()))).unwrap_or(0)

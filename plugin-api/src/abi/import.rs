@@ -46,6 +46,9 @@ impl Host for ImportedHost {
     fn seed(&self, stream: &str) -> u64 {
         self.0.seed(stream.into())
     }
+    fn separator(&self) -> Option<u32> {
+        self.0.separator().into()
+    }
     fn intervals(&self, rate: f64, count: u32) -> Result<Vec<u64>> {
         result(self.0.intervals(rate, count))
     }
@@ -117,6 +120,9 @@ impl Timing for ImportedTiming {
     fn intervals(&mut self, rate: f64, count: u32) -> Result<Vec<u64>> {
         result(self.0.intervals(rate, count))
     }
+    fn state(&self) -> Result<String> {
+        result(self.0.state())
+    }
     fn value_at(&self, progress: f64) -> Result<f64> {
         result(self.0.value_at(progress))
     }
@@ -144,8 +150,11 @@ impl Exporter for ImportedExporter {
         result(self.0.begin(info.into()))
     }
     fn write(&mut self, batch: &Batch<'_>) -> Result<Vec<Output>> {
+        self.write_table("", batch)
+    }
+    fn write_table(&mut self, table: &str, batch: &Batch<'_>) -> Result<Vec<Output>> {
         let abi: Vec<_> = batch.columns.iter().map(ColumnRefAbi::from).collect();
-        result(self.0.write(rows(batch)?, abi.as_slice().into()))
+        result(self.0.write(table.into(), rows(batch)?, abi.as_slice().into()))
     }
     fn finish(&mut self, report: &str) -> Result<Vec<Output>> {
         result(self.0.finish(report.into()))

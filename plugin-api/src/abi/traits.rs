@@ -33,6 +33,7 @@ pub trait HostObject: Send + Sync {
     fn decode(&self, tokens: RSlice<'_, u32>) -> RResult<RString, PluginErrorAbi>;
     fn prompt(&self, stream: RStr<'_>, tokens: u32) -> RResult<RString, PluginErrorAbi>;
     fn seed(&self, stream: RStr<'_>) -> u64;
+    fn separator(&self) -> ROption<u32>;
     #[sabi(last_prefix_field)]
     fn intervals(&self, rate: f64, count: u32) -> RResult<RVec<u64>, PluginErrorAbi>;
 }
@@ -67,6 +68,7 @@ pub trait DatasetObject: Send {
 pub trait TimingObject: Send {
     fn start(&mut self, plan: TimingPlanAbi) -> RResult<(), PluginErrorAbi>;
     fn step(&mut self, now_ns: u64, events: RVec<FlatEventAbi>) -> RResult<FlatStepAbi, PluginErrorAbi>;
+    fn state(&self) -> RResult<RString, PluginErrorAbi>;
     fn intervals(&mut self, rate: f64, count: u32) -> RResult<RVec<u64>, PluginErrorAbi>;
     #[sabi(last_prefix_field)]
     fn value_at(&self, progress: f64) -> RResult<f64, PluginErrorAbi>;
@@ -83,7 +85,12 @@ pub trait MetricObject: Send + Sync {
 #[sabi_trait]
 pub trait ExporterObject: Send {
     fn begin(&mut self, info: RStr<'_>) -> RResult<ExporterNeedsAbi, PluginErrorAbi>;
-    fn write(&mut self, len: u32, columns: RSlice<'_, ColumnRefAbi<'_>>) -> RResult<RVec<OutputAbi>, PluginErrorAbi>;
+    fn write(
+        &mut self,
+        table: RStr<'_>,
+        len: u32,
+        columns: RSlice<'_, ColumnRefAbi<'_>>,
+    ) -> RResult<RVec<OutputAbi>, PluginErrorAbi>;
     #[sabi(last_prefix_field)]
     fn finish(&mut self, report: RStr<'_>) -> RResult<RVec<OutputAbi>, PluginErrorAbi>;
 }
@@ -138,34 +145,33 @@ impl<'a> From<&ExchangeAbi<'a>> for Exchange<'a> {
     }
 }
 
-/// [`NextStep`] as it crosses: 0 done, 1 request, 2 wait.
+/// [`NextStep`] as it crosses: no request means done.
 #[repr(C)]
 #[derive(StableAbi)]
 pub struct NextStepAbi {
-    pub kind: u8,
     pub request: ROption<HttpRequestAbi>,
-    pub wait_ms: u64,
+    pub after_ms: u64,
 }
 
 impl Mirror for NextStep {
     type Abi = NextStepAbi;
     fn into_abi(self) -> NextStepAbi {
-        let (kind, request, wait_ms) = match self {
-            Self::Done => (0, None, 0),
-            Self::Request(request) => (1, Some(request.into_abi()), 0),
-            Self::Wait(ms) => (2, None, ms),
+        let (request, after_ms) = match self {
+            Self::Done => (None, 0),
+            Self::Request { request, after_ms } => (Some(request.into_abi()), after_ms),
         };
         NextStepAbi {
-            kind,
             request: request.into(),
-            wait_ms,
+            after_ms,
         }
     }
     fn from_abi(abi: NextStepAbi) -> Self {
-        match (abi.kind, abi.request.into_option()) {
-            (1, Some(request)) => Self::Request(Mirror::from_abi(request)),
-            (2, _) => Self::Wait(abi.wait_ms),
-            _ => Self::Done,
+        match abi.request.into_option() {
+            Some(request) => Self::Request {
+                request: Mirror::from_abi(request),
+                after_ms: abi.after_ms,
+            },
+            None => Self::Done,
         }
     }
 }

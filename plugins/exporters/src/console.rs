@@ -53,6 +53,7 @@ impl Exporter for Console {
         Ok(ExporterNeeds {
             columns: Vec::new(),
             files: vec![read_info(info)?.artifacts.console],
+            tables: Vec::new(),
         })
     }
 

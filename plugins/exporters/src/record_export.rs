@@ -158,6 +158,7 @@ impl Exporter for RecordExport {
         Ok(ExporterNeeds {
             columns: COLUMNS.iter().map(|&name| name.to_owned()).chain(tags).collect(),
             files: vec![file.clone()],
+            tables: Vec::new(),
         })
     }
 

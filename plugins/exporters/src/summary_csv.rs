@@ -19,6 +19,7 @@ impl Exporter for SummaryCsv {
         Ok(ExporterNeeds {
             columns: Vec::new(),
             files: vec![read_info(info)?.artifacts.csv],
+            tables: Vec::new(),
         })
     }
 

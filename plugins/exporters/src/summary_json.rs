@@ -70,6 +70,7 @@ impl Exporter for SummaryJson {
         Ok(ExporterNeeds {
             columns: Vec::new(),
             files: vec![read_info(info)?.artifacts.json],
+            tables: Vec::new(),
         })
     }
 

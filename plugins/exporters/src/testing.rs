@@ -123,6 +123,7 @@ pub(crate) fn phase(kind: &str, metrics: Vec<MetricResult>) -> PhaseReport {
         },
         metrics,
         errors: Vec::new(),
+        slices: Vec::new(),
     }
 }
 
@@ -156,5 +157,6 @@ pub(crate) fn report(phases: Vec<PhaseReport>) -> Report {
         incomplete_reason: None,
         packages: Vec::new(),
         warnings: Vec::new(),
+        sections: serde_json::Map::new(),
     }
 }

@@ -1,9 +1,15 @@
-//! What plugin authors use.
+//! What plugin authors use: plain traits, no `unsafe`, no ABI types.
 //!
-//! Implement one of the traits of [`aiperf_plugin_api`] (re-exported here), list it in a [`Package`], and put
-//! `aiperf_sdk::export!(MyPackage, [Endpoint]);` into a crate of type `cdylib`. No `unsafe` is written by the author.
+//! 1. Implement the trait of a category: [`Endpoint`], [`Dataset`], [`Timing`], [`Metric`], [`Exporter`] or
+//!    [`GpuCollector`].
+//! 2. List it in a [`Package`].
+//! 3. Put [`export!`] into a crate of type `cdylib`.
+//! 4. Test it with [`testing`]: in virtual time, without the core.
+//!
+//! The contract is [`aiperf_plugin_api`], re-exported here; [`prelude`] has what nearly every plugin names.
 
 pub use aiperf_plugin_api::{self as api, *};
 
 mod export;
+pub mod prelude;
 pub mod testing;

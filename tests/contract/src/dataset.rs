@@ -74,6 +74,7 @@ impl Dataset for Lines {
                     children: vec![child.to_owned()],
                     fork: true,
                     join_at: Some(1),
+                    at_send: true,
                     delays_ms: vec![1.5],
                 });
             }

@@ -112,13 +112,17 @@ impl Endpoint for Polling {
         if matches!(job["status"].as_str(), Some("completed" | "failed")) {
             return Ok(NextStep::Done);
         }
-        if exchanges.len() > 1 {
-            return Ok(NextStep::Wait(100));
-        }
-        let id = job["id"]
+        // The first look is at once, later ones 100 ms apart.
+        let after_ms = if exchanges.len() > 1 { 100 } else { 0 };
+        // The job's name stands in the first answer.
+        let submitted = last_body(&exchanges[..1])?;
+        let id = submitted["id"]
             .as_str()
             .ok_or_else(|| PluginError::input("the job has no `id`"))?;
-        Ok(NextStep::Request(request("GET", Some(format!("/v1/videos/{id}")))))
+        Ok(NextStep::Request {
+            request: request("GET", Some(format!("/v1/videos/{id}"))),
+            after_ms,
+        })
     }
 
     fn decode(&self, exchanges: &[Exchange<'_>]) -> Result<Decoded> {

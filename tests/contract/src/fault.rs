@@ -144,6 +144,9 @@ impl Exporter for Fault {
     fn write(&mut self, _: &Batch<'_>) -> Result<Vec<Output>> {
         self.fail("write")
     }
+    fn write_table(&mut self, _: &str, _: &Batch<'_>) -> Result<Vec<Output>> {
+        self.fail("write_table")
+    }
     fn finish(&mut self, _: &str) -> Result<Vec<Output>> {
         self.fail("finish")
     }

@@ -26,6 +26,9 @@ pub enum DatasetError {
     /// A conversation can't be sent.
     #[error("conversation `{0}` has no turns")]
     NoTurns(String),
+    /// A conversation needs what the engine can't do yet.
+    #[error("conversation `{0}` has {1}, which is not supported yet")]
+    NotYet(String, &'static str),
 }
 
 /// Prepared conversations.
@@ -52,6 +55,9 @@ impl DatasetStore {
             for conversation in batch {
                 if conversation.turns.is_empty() {
                     return Err(DatasetError::NoTurns(conversation.id));
+                }
+                if let Some(what) = not_yet(&conversation) {
+                    return Err(DatasetError::NotYet(conversation.id, what));
                 }
                 if conversation.root {
                     roots.conversation.push(u32::try_from(ends.len()).unwrap_or(u32::MAX));
@@ -107,6 +113,18 @@ impl DatasetStore {
     }
 }
 
+/// What a conversation needs that the engine can't do yet.
+fn not_yet(conversation: &Conversation) -> Option<&'static str> {
+    let turns = &conversation.turns;
+    if !conversation.branches.is_empty() || !conversation.root {
+        Some("branches")
+    } else if turns.iter().any(|turn| turn.no_request || !turn.after.is_empty()) {
+        Some("turns that wait for other conversations")
+    } else {
+        None
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use aiperf_plugin_api::{Result, Turn};
@@ -127,7 +145,6 @@ mod tests {
         let mut all: Vec<Conversation> = (0..600)
             .map(|index| Conversation::new(format!("c{index}"), vec![Turn::text(format!("text {index} \u{1F600}"))]))
             .collect();
-        all[5].root = false;
         all[7].turns.push(Turn {
             delay_ms: Some(2.5),
             ..Turn::text("more")
@@ -138,9 +155,8 @@ mod tests {
             assert_eq!(store.conversation(index).as_ref(), Ok(conversation));
         }
         assert!(store.conversation(600).is_err());
-        assert_eq!(store.roots().conversation.len(), 599);
-        assert_eq!(store.roots().conversation[5], 6);
-        assert_eq!(store.roots().turns[6], [(None, None), (None, Some(2.5))]);
+        assert_eq!(store.roots().conversation.len(), 600);
+        assert_eq!(store.roots().turns[7], [(None, None), (None, Some(2.5))]);
     }
 
     #[test]
@@ -149,6 +165,11 @@ mod tests {
             DatasetStore::build(&mut Given(Vec::new())),
             Err(DatasetError::Empty)
         ));
+        let child = Conversation {
+            root: false,
+            ..Conversation::new("x", vec![Turn::text("t")])
+        };
+        assert!(matches!(DatasetStore::build(&mut Given(vec![child])), Err(DatasetError::NotYet(id, _)) if id == "x"));
         let empty = vec![Conversation::new("x", Vec::new())];
         assert!(matches!(DatasetStore::build(&mut Given(empty)), Err(DatasetError::NoTurns(id)) if id == "x"));
     }

@@ -8,7 +8,7 @@ use std::{
     collections::{BinaryHeap, HashMap, VecDeque},
 };
 
-use aiperf_plugin_api::timing::{Action, Event, LimitKind, OnFull, Outcome, Pick, Returned};
+use aiperf_plugin_api::timing::{AT_ONCE, Action, Event, LimitKind, OnFull, Outcome, Pick, Returned};
 use uuid::Uuid;
 
 use super::limits::{Sent, Slots, StopConditions};
@@ -86,6 +86,9 @@ pub enum TimingFault {
     /// A turn of a session that isn't running, or a turn that it doesn't have.
     #[error("turn {1} of session {0} was asked for, which can't be sent")]
     NoSuchTurn(u64, u32),
+    /// Slots per tree are not there yet.
+    #[error("session {0} belongs to a tree of conversations, which is not supported yet")]
+    Tree(u64),
     /// Nothing is in flight or due, and nothing was asked for.
     #[error("nothing is in flight, and the timing mode asks for nothing more")]
     Stalled,
@@ -154,7 +157,11 @@ impl<S: FnMut() -> u32> PhaseState<S> {
                     max_turns,
                     max_tokens,
                     first_turn,
+                    tree,
                 } => {
+                    if tree.is_some() {
+                        return Err(TimingFault::Tree(session));
+                    }
                     let root = match pick {
                         Pick::Next => None,
                         Pick::Index(index) => Some(index),
@@ -330,7 +337,7 @@ impl<S: FnMut() -> u32> PhaseState<S> {
             turn,
             turns: running.turns,
             url: running.url,
-            intended_ns: at_ns,
+            intended_ns: if at_ns == AT_ONCE { now_ns } else { at_ns },
             issued_ns: now_ns,
             max_tokens: running.max_tokens,
         };

@@ -49,6 +49,7 @@ fn start(session: u64, at_ns: u64, on_full: OnFull) -> Action {
         max_turns: None,
         max_tokens: None,
         first_turn: 0,
+        tree: None,
     }
 }
 
@@ -258,6 +259,7 @@ fn what_a_mode_must_not_do() {
         max_turns: None,
         max_tokens: None,
         first_turn: 0,
+        tree: None,
     };
     let turn = Action::Continue {
         session: 4,

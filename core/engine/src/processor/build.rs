@@ -3,7 +3,7 @@
 use aiperf_plugin_api::{endpoint::Usage, fields};
 use uuid::Uuid;
 
-use super::tokens::TokenCounts;
+use super::{input_text::images, tokens::TokenCounts};
 use crate::{
     bus::{ServiceId, ServiceKind},
     columns::FieldColumn,
@@ -130,6 +130,17 @@ pub fn column(name: &str, records: &[Counted], phase: &PhaseLabel, processor: u3
                 .iter()
                 .map(|counted| counted.record.error.as_ref().map(|error| error.message.as_str())),
         ),
+        fields::REQUEST_BODY => FieldColumn::texts(records.iter().map(|counted| {
+            std::str::from_utf8(&counted.record.body)
+                .ok()
+                .filter(|body| !body.is_empty())
+        })),
+        fields::RESPONSE_EVENTS => {
+            FieldColumn::texts(records.iter().map(|counted| counted.record.responses.as_deref()))
+        }
+        fields::IMAGES => u64s(&|record| images(&record.body)),
+        fields::OUTPUT_TEXT => FieldColumn::texts(records.iter().map(|counted| counted.record.output.as_deref())),
+        fields::REASONING_TEXT => FieldColumn::texts(records.iter().map(|counted| counted.record.reasoning.as_deref())),
         other => named(other, records),
     }
 }

@@ -51,6 +51,24 @@ pub fn input_text(body: &[u8]) -> Option<InputText> {
     })
 }
 
+/// Images of a body: parts of type `image_url`, `input_image` or `image`. `None` when it isn't JSON.
+pub fn images(body: &[u8]) -> Option<u64> {
+    fn count(value: &Value) -> u64 {
+        match value {
+            Value::Object(members) => {
+                let image = matches!(
+                    members.get("type").and_then(Value::as_str),
+                    Some("image_url" | "input_image" | "image")
+                );
+                u64::from(image) + members.values().map(count).sum::<u64>()
+            }
+            Value::Array(items) => items.iter().map(count).sum(),
+            _ => 0,
+        }
+    }
+    serde_json::from_slice(body).ok().as_ref().map(count)
+}
+
 #[derive(Default)]
 struct Walk {
     parts: Vec<String>,
@@ -135,6 +153,13 @@ impl Walk {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn images_are_counted() {
+        let body = br#"{"messages":[{"role":"user","content":[{"type":"text","text":"a"},{"type":"image_url","image_url":{"url":"u"}},{"type":"image","source":{"type":"base64","data":""}}]}]}"#;
+        assert_eq!(images(body), Some(2));
+        assert_eq!(images(b"no json"), None);
+    }
 
     #[test]
     fn bodies_and_their_text() {

@@ -204,6 +204,7 @@ impl Phases {
             credits: credits(complete.counts),
             metrics: summary.results(visibility).into_iter().map(Into::into).collect(),
             errors: groups,
+            slices: Vec::new(),
         })
     }
 }

@@ -32,6 +32,7 @@ fn job(opener: &Opener<'_>, phase: &PhasePlan) -> Result<PhaseJob, SetupError> {
     let timing = opener.host.open_timing(mode, &options, Arc::new(services))?;
     Ok(PhaseJob {
         name: phase.name.clone(),
+        mode: phase.timing.clone(),
         warmup: phase.kind == PhaseKind::Warmup,
         timing: Box::new(timing),
         rate: phase.rate,

@@ -31,11 +31,6 @@ pub enum Input {
         /// What came of it.
         exchange: Box<Exchange>,
     },
-    /// A wait between two exchanges of a request is over.
-    Waited {
-        /// The request's key.
-        key: u64,
-    },
 }
 
 /// What a worker is made of.
@@ -54,6 +49,8 @@ pub struct WorkerSetup {
     pub models: Vec<String>,
     /// The run asks for streaming.
     pub streaming: bool,
+    /// Records keep the responses as they came.
+    pub keep_responses: bool,
     /// Options of the HTTP client.
     pub http: Options,
     /// Number of record processors.
@@ -160,7 +157,6 @@ impl Compute {
                         self.go_on(key)?;
                     }
                 }
-                Input::Waited { key } => self.go_on(key)?,
             }
         }
         Ok(())
@@ -205,6 +201,7 @@ impl Compute {
                 let _ = self.commands.send(Command::Send {
                     key,
                     request: Box::new(request),
+                    after_ms: 0,
                 });
                 Ok(())
             }
@@ -281,7 +278,7 @@ impl Compute {
         }
     }
 
-    /// An exchange or a wait is over: ask for the next step, or make the record.
+    /// An exchange is over: ask for the next step, or make the record.
     fn go_on(&mut self, key: u64) -> Result<(), Undeliverable> {
         let Some(mut running) = self.running.remove(&key) else {
             return Ok(());
@@ -309,9 +306,11 @@ impl Compute {
             })
         });
         let anchor = self.clock.anchor();
-        let record = record::finished(running.facts, &running.exchanges, decoded, running.cancelled, |mono| {
+        let responses = self.setup.keep_responses.then(|| record::responses(&running.exchanges));
+        let mut record = record::finished(running.facts, &running.exchanges, decoded, running.cancelled, |mono| {
             anchor.wall(mono)
         });
+        record.responses = responses;
         self.finish(record, reply, carry)
     }
 
@@ -326,8 +325,10 @@ impl Compute {
             .collect();
         Ok(match self.setup.endpoint.next(&views)? {
             NextStep::Done => None,
-            NextStep::Wait(ms) => Some(Command::Wait { key, ms }),
-            NextStep::Request(prepared) => {
+            NextStep::Request {
+                request: prepared,
+                after_ms,
+            } => {
                 let identity = Identity {
                     request: Uuid::from_u128(running.facts.request_id),
                     correlation: Uuid::from_u128(running.facts.credit.correlation_id),
@@ -339,6 +340,7 @@ impl Compute {
                 Some(Command::Send {
                     key,
                     request: Box::new(request),
+                    after_ms,
                 })
             }
         })

@@ -16,13 +16,8 @@ pub enum Command {
         key: u64,
         /// The request.
         request: Box<Request>,
-    },
-    /// Come back after a while.
-    Wait {
-        /// Key of the request.
-        key: u64,
-        /// How long, in ms.
-        ms: u64,
+        /// Wait for so many ms first.
+        after_ms: u64,
     },
     /// End a request now; its exchange comes back with what has arrived.
     Cancel {
@@ -54,11 +49,14 @@ async fn serve(mut inbox: UnboundedReceiver<Command>, options: Options, done: Se
     let running: Rc<RefCell<HashMap<u64, Cancel>>> = Rc::default();
     while let Some(command) = inbox.recv().await {
         match command {
-            Command::Send { key, request } => {
+            Command::Send { key, request, after_ms } => {
                 let cancel = Cancel::new();
                 running.borrow_mut().insert(key, cancel.clone());
                 let (client, running, done) = (client.clone(), running.clone(), done.clone());
                 tokio::task::spawn_local(async move {
+                    if after_ms > 0 {
+                        tokio::time::sleep(Duration::from_millis(after_ms)).await;
+                    }
                     let exchange: Exchange = client.send(&request, &cancel).await;
                     running.borrow_mut().remove(&key);
                     // A compute thread that has gone has reported why.
@@ -66,13 +64,6 @@ async fn serve(mut inbox: UnboundedReceiver<Command>, options: Options, done: Se
                         key,
                         exchange: Box::new(exchange),
                     });
-                });
-            }
-            Command::Wait { key, ms } => {
-                let done = done.clone();
-                tokio::task::spawn_local(async move {
-                    tokio::time::sleep(Duration::from_millis(ms)).await;
-                    let _ = done.send(Input::Waited { key });
                 });
             }
             Command::Cancel { key } => {

@@ -136,6 +136,7 @@ fn blank(facts: RequestFacts, start_ns: u64, start_wall_ns: u64) -> RequestRecor
         usage: None,
         first_chunk_tokens: None,
         requested_output_tokens: facts.max_tokens,
+        responses: None,
         body: facts.body.into(),
         facts: facts.facts,
         labels: facts.labels,
@@ -281,4 +282,29 @@ fn transport(first: &HttpExchange, last: &HttpExchange, body_bytes: u64) -> Tran
         bytes_received: last.bytes_received,
         chunks_received: u64::from(last.chunk_count),
     }
+}
+
+/// The responses as a JSON array in the form of the raw export: events as packets, anything else as text.
+pub fn responses(exchanges: &[HttpExchange]) -> String {
+    let text = |bytes: &[u8]| serde_json::Value::from(String::from_utf8_lossy(bytes));
+    let mut all = Vec::new();
+    for exchange in exchanges {
+        match &exchange.body {
+            Body::Events(events) => all.extend((0..events.len()).map(|index| {
+                let packet = |name: &str, value: &[u8]| serde_json::json!({ "name": name, "value": text(value) });
+                let event = events.name(index).map(|name| packet("event", name));
+                let data = packet("data", events.data(index).unwrap_or_default());
+                let packets: Vec<_> = event.into_iter().chain([data]).collect();
+                let at = events.arrivals.get(index).map(Arrival::at);
+                serde_json::json!({ "perf_ns": at, "packets": packets })
+            })),
+            Body::Whole { bytes, arrival } => all.push(serde_json::json!({
+                "perf_ns": arrival.at(),
+                "text": text(bytes),
+                "content_type": exchange.content_type,
+            })),
+            Body::Empty => {}
+        }
+    }
+    serde_json::Value::from(all).to_string()
 }

@@ -41,11 +41,28 @@ impl Summary {
             duration_ns: self.duration_ns,
             valid: self.valid,
             errors: self.errors,
-            totals: needs
-                .iter()
-                .map(|tag| self.total(tag).cloned().unwrap_or_default())
-                .collect(),
+            totals: needs.iter().map(|name| self.needed(name)).collect(),
             facts,
+        }
+    }
+
+    /// The totals of a tag; for `TAG.p99` and the like that statistic as the value.
+    fn needed(&self, name: &str) -> Total {
+        if let Some(total) = self.total(name) {
+            return total.clone();
+        }
+        let Some((tag, statistic)) = name.rsplit_once('.') else {
+            return Total::default();
+        };
+        let value = self.statistics(tag).and_then(|statistics| {
+            let all = statistics.values();
+            all.into_iter()
+                .find(|(known, _)| *known == statistic)
+                .and_then(|(_, value)| value)
+        });
+        Total {
+            value,
+            ..Total::default()
         }
     }
 

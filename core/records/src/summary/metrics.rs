@@ -116,6 +116,14 @@ impl Summary {
             .map(|value| &value.total)
     }
 
+    /// Statistics of a metric in native units, if it has a value.
+    #[must_use]
+    pub fn statistics(&self, tag: &str) -> Option<&Statistics> {
+        self.values[self.catalogue.position(tag)?]
+            .as_ref()
+            .map(|value| &value.statistics)
+    }
+
     /// Tags of the metrics whose values outgrew their memory and are absent for that reason.
     pub fn lost(&self) -> impl Iterator<Item = &str> {
         self.lost.iter().map(|&position| self.spec(position).tag.as_str())

@@ -1,8 +1,8 @@
 //! Without a rate: a free slot is filled at once.
 
-use aiperf_sdk::timing::{AT_ONCE, Action, Event, OnFull, Pick, Step};
+use aiperf_sdk::timing::{AT_ONCE, Action, Event, Step};
 
-use super::after_delay;
+use super::mode::after_delay;
 
 /// Conversations that wait in line beyond those that hold a slot, so that slots which come free together are filled
 /// without a call in between.
@@ -48,15 +48,7 @@ impl Burst {
         }
         let wanted = self.initial.max(self.started + RESERVE);
         while self.asked < wanted {
-            step.actions.push(Action::Start {
-                session: self.asked,
-                pick: Pick::Next,
-                at_ns: AT_ONCE,
-                on_full: OnFull::Wait,
-                max_turns: None,
-                max_tokens: None,
-                first_turn: 0,
-            });
+            step.actions.push(Action::start(self.asked, AT_ONCE));
             self.asked += 1;
         }
         step

@@ -11,7 +11,7 @@ use aiperf_sdk::{
     timing::{Action, Event, OnFull, Pick, Step},
 };
 
-use super::after_delay;
+use super::mode::after_delay;
 
 /// A backlog up to this long is caught up with; a longer one is forgotten.
 const BACKLOG_NS: u64 = 10_000_000;
@@ -105,6 +105,7 @@ impl Paced {
             max_turns: None,
             max_tokens: None,
             first_turn: 0,
+            tree: None,
         }
     }
 }

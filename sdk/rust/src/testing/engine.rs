@@ -2,7 +2,7 @@
 
 use aiperf_plugin_api::{
     PluginError, Result, Timing,
-    timing::{LimitKind, Outcome, TimingPlan},
+    timing::{DatasetColumns, LimitKind, Outcome, TimingPlan},
 };
 
 use super::machine::Machine;
@@ -62,7 +62,7 @@ pub struct Sent {
     pub max_tokens: Option<u32>,
     /// Requests in flight, this one included.
     pub in_flight: u32,
-    /// Conversations that hold a slot, this one included.
+    /// Slots in use, that of this one included.
     pub sessions: u32,
 }
 
@@ -113,7 +113,8 @@ impl VirtualEngine {
                 sessions: None,
                 duration_ns: None,
                 options: "{}".to_owned(),
-                dataset: Default::default(),
+                dataset: DatasetColumns::default(),
+                state: String::new(),
             },
             conversations,
             server: Box::new(|_| Reply::after_ms(10.0)),
@@ -126,6 +127,19 @@ impl VirtualEngine {
         Self::new(vec![vec![VirtualTurn::default()]; count])
     }
 
+    /// The conversations as the plan shows them to a timing mode.
+    pub fn dataset(&self) -> DatasetColumns {
+        let mut columns = DatasetColumns::default();
+        for turns in &self.conversations {
+            for turn in turns {
+                columns.timestamps_ms.push(turn.timestamp_ms.unwrap_or(f64::NAN));
+                columns.delays_ms.push(turn.delay_ms.unwrap_or(f64::NAN));
+            }
+            columns.ends.push(columns.delays_ms.len() as u32);
+        }
+        columns
+    }
+
     /// Drives a timing mode from start to end.
     ///
     /// # Errors
@@ -135,15 +149,7 @@ impl VirtualEngine {
         if self.conversations.iter().any(Vec::is_empty) {
             return Err(PluginError::input("a conversation without turns"));
         }
-        self.plan.dataset = Default::default();
-        for turns in &self.conversations {
-            let dataset = &mut self.plan.dataset;
-            for turn in turns {
-                dataset.timestamps_ms.push(turn.timestamp_ms.unwrap_or(f64::NAN));
-                dataset.delays_ms.push(turn.delay_ms.unwrap_or(f64::NAN));
-            }
-            dataset.ends.push(dataset.delays_ms.len() as u32);
-        }
+        self.plan.dataset = self.dataset();
         timing.start(&self.plan)?;
         Machine::new(self).run(timing)
     }

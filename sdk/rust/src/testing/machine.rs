@@ -1,6 +1,6 @@
 //! One run of the virtual engine.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use aiperf_plugin_api::{
     PluginError, Result, Timing,
@@ -20,6 +20,7 @@ struct Start {
     max_turns: Option<u32>,
     max_tokens: Option<u32>,
     first_turn: u32,
+    tree: Option<u64>,
 }
 
 enum Due {
@@ -31,7 +32,21 @@ struct Session {
     index: u32,
     turns: u32,
     max_tokens: Option<u32>,
+    tree: Option<u64>,
     busy: bool,
+}
+
+/// Slots in use: one per conversation, one for all of a tree.
+fn slots_used(sessions: &BTreeMap<u64, Session>) -> u32 {
+    let trees: BTreeSet<u64> = sessions.values().filter_map(|session| session.tree).collect();
+    let alone = sessions.values().filter(|session| session.tree.is_none());
+    (alone.count() + trees.len()) as u32
+}
+
+/// There is a slot for a conversation of this tree: a free one, or the tree's own.
+fn has_slot(slots: Option<u32>, sessions: &BTreeMap<u64, Session>, tree: Option<u64>) -> bool {
+    let of_tree = tree.is_some() && sessions.values().any(|session| session.tree == tree);
+    of_tree || slots.is_none_or(|slots| slots_used(sessions) < slots)
 }
 
 pub(super) struct Machine<'a> {
@@ -153,6 +168,7 @@ impl<'a> Machine<'a> {
                     max_turns,
                     max_tokens,
                     first_turn,
+                    tree,
                 } => self.push(
                     at_ns,
                     Due::Start(Start {
@@ -163,6 +179,7 @@ impl<'a> Machine<'a> {
                         max_turns,
                         max_tokens,
                         first_turn,
+                        tree,
                     }),
                 ),
                 Action::Continue { session, turn, at_ns } => self.push(at_ns, Due::Continue { session, turn, at_ns }),
@@ -208,8 +225,11 @@ impl<'a> Machine<'a> {
 
     /// Sends what is due, those who wait in line first.
     fn fire(&mut self) -> Result<()> {
-        while !self.closed && self.slot_is_free() {
-            let Some(start) = self.waiting.pop_front() else { break };
+        while !self.closed
+            && let Some(start) = self
+                .waiting
+                .pop_front_if(|start| has_slot(self.slots, &self.sessions, start.tree))
+        {
             self.start(start)?;
         }
         while !self.closed
@@ -218,7 +238,7 @@ impl<'a> Machine<'a> {
         {
             match entry.remove() {
                 Due::Start(start) if self.may_start() => {
-                    if self.waiting.is_empty() && self.slot_is_free() {
+                    if self.waiting.is_empty() && has_slot(self.slots, &self.sessions, start.tree) {
                         self.start(start)?;
                     } else if start.wait {
                         self.waiting.push_back(start);
@@ -233,10 +253,6 @@ impl<'a> Machine<'a> {
             }
         }
         Ok(())
-    }
-
-    fn slot_is_free(&self) -> bool {
-        self.slots.is_none_or(|slots| self.sessions.len() < slots as usize)
     }
 
     fn may_start(&self) -> bool {
@@ -274,6 +290,7 @@ impl<'a> Machine<'a> {
                 index,
                 turns,
                 max_tokens: start.max_tokens,
+                tree: start.tree,
                 busy: false,
             },
         );
@@ -290,7 +307,7 @@ impl<'a> Machine<'a> {
 
     fn send(&mut self, session: u64, turn: u32, intended_ns: u64) -> Result<()> {
         let in_flight = self.flying.len() as u32 + 1;
-        let sessions = self.sessions.len() as u32;
+        let sessions = slots_used(&self.sessions);
         let Some(running) = self
             .sessions
             .get_mut(&session)

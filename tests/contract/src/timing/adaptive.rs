@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use aiperf_sdk::{
     Result, Timing,
-    timing::{AT_ONCE, Action, Event, LimitKind, OnFull, Outcome, Pick, Step, TimingPlan},
+    timing::{AT_ONCE, Action, Event, LimitKind, Outcome, Step, TimingPlan},
 };
 use serde::Deserialize;
 
@@ -154,15 +154,7 @@ impl Timing for Adaptive {
         // As many wait in line as the limit can ever let in at once.
         while self.state != State::Over && self.waiting.len() < self.options.max as usize {
             self.waiting.insert(self.session);
-            self.actions.push(Action::Start {
-                session: self.session,
-                pick: Pick::Next,
-                at_ns: AT_ONCE,
-                on_full: OnFull::Wait,
-                max_turns: None,
-                max_tokens: None,
-                first_turn: 0,
-            });
+            self.actions.push(Action::start(self.session, AT_ONCE));
             self.session += 1;
         }
         Ok(Step {

@@ -74,6 +74,7 @@ impl Timing for FixedSchedule {
                 max_turns: None,
                 max_tokens: None,
                 first_turn: 0,
+                tree: None,
             })
             .collect();
         Ok(())

@@ -53,6 +53,7 @@ impl UserCentric {
             max_turns,
             max_tokens: None,
             first_turn: 0,
+            tree: None,
         });
         self.session += 1;
     }

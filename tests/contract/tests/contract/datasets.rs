@@ -70,6 +70,7 @@ fn conversations_come_in_batches_until_the_end() {
                         branch.children,
                         branch.fork,
                         branch.join_at,
+                        branch.at_send,
                         branch.delays_ms,
                     )
                 })
@@ -77,7 +78,7 @@ fn conversations_come_in_batches_until_the_end() {
             (conversation.id, conversation.turns.len(), branches)
         }));
     }
-    let branch = (Some(0), vec!["second".to_owned()], true, Some(1), vec![1.5]);
+    let branch = (Some(0), vec!["second".to_owned()], true, Some(1), true, vec![1.5]);
     assert_eq!(
         ids,
         [

@@ -1,6 +1,6 @@
 use aiperf_sdk::{
     Conversation, Endpoint, Exchange, HttpRequest, Media, RequestInfo, Turn,
-    endpoint::{AuthKind, ChunkKind, NextStep},
+    endpoint::{AuthKind, ChunkKind, NextStep, Part},
 };
 
 use super::{imported, open};
@@ -53,27 +53,19 @@ fn picture() -> Turn {
 #[test]
 fn parts_carry_any_bytes() {
     let prepared = endpoint("multipart").prepare(info(vec![picture()])).expect("a request");
-    let parts: Vec<(&str, Option<&str>, Option<&str>, &[u8])> = prepared
-        .parts
-        .iter()
-        .map(|part| {
-            (
-                part.name.as_str(),
-                part.file_name.as_deref(),
-                part.content_type.as_deref(),
-                part.data.as_slice(),
-            )
-        })
-        .collect();
-    let image: &[u8] = &[0xff, 0xf2, 0xf5, 0xd2, 0xd2, 0x87];
-    assert_eq!(
-        parts,
-        [
-            ("prompt", None, None, b"draw".as_slice()),
-            ("model", None, None, b"m"),
-            ("image", Some("image.png"), Some("image/png"), image),
-        ]
-    );
+    let part = |name: &str, file_name: Option<&str>, content_type: Option<&str>, data: &[u8]| Part {
+        name: name.to_owned(),
+        file_name: file_name.map(str::to_owned),
+        content_type: content_type.map(str::to_owned),
+        data: data.to_vec(),
+    };
+    let image = [0xff, 0xf2, 0xf5, 0xd2, 0xd2, 0x87];
+    let expected = [
+        part("prompt", None, None, b"draw"),
+        part("model", None, None, b"m"),
+        part("image", Some("image.png"), Some("image/png"), &image),
+    ];
+    assert_eq!(prepared.parts, expected);
     assert_eq!(
         (prepared.method.as_str(), prepared.path, prepared.body.len()),
         ("POST", None, 0)
@@ -140,7 +132,7 @@ fn chunks_belong_to_their_events() {
     assert_eq!(decoded.error, None);
 }
 
-/// Plays a job's server: the answers in order. A wait repeats the last request.
+/// Plays a job's server: the answers in order.
 fn poll(answers: &[&str]) -> (Vec<String>, u64, aiperf_sdk::Decoded) {
     let endpoint = endpoint("polling");
     let mut last = endpoint.prepare(info(vec![Turn::text("x")])).expect("a request");
@@ -157,8 +149,10 @@ fn poll(answers: &[&str]) -> (Vec<String>, u64, aiperf_sdk::Decoded) {
             .collect();
         match endpoint.next(&exchanges).expect("a step") {
             NextStep::Done => return (asked, waited_ms, endpoint.decode(&exchanges).expect("an answer")),
-            NextStep::Request(request) => last = request,
-            NextStep::Wait(ms) => waited_ms += ms,
+            NextStep::Request { request, after_ms } => {
+                waited_ms += after_ms;
+                last = request;
+            }
         }
     }
 }

@@ -11,6 +11,11 @@ fn needs_cross() {
     let needs = texts().begin("start_ns metrics.*").expect("needs");
     assert_eq!(needs.columns, ["start_ns", "metrics.*"]);
     assert_eq!(needs.files, ["texts/all.txt"]);
+    assert_eq!(needs.tables.len(), 1);
+    assert_eq!(
+        (needs.tables[0].table.as_str(), needs.tables[0].columns.len()),
+        ("gpu", 2)
+    );
 }
 
 #[test]
@@ -51,5 +56,22 @@ fn a_report_of_a_megabyte_crosses() {
     assert_eq!(
         (outputs[0].file.as_str(), outputs[0].data.as_slice()),
         ("", report.as_bytes())
+    );
+}
+
+#[test]
+fn tables_besides_the_requests_keep_their_name() {
+    let columns = [
+        ColumnRef::Text(&[5], "power", Validity::All),
+        ColumnRef::F64(&[250.5], Validity::All),
+    ];
+    let batch = Batch {
+        len: 1,
+        columns: &columns,
+    };
+    let outputs = texts().write_table("gpu", &batch).expect("outputs");
+    assert_eq!(
+        (outputs[0].file.as_str(), outputs[0].data.as_slice()),
+        ("texts/gpu.txt", b"power;250.5".as_slice())
     );
 }

@@ -70,6 +70,7 @@ fn calls(way: &str) -> Vec<(&'static str, Option<PluginError>)> {
         let mut fault = root.exporter(open()).expect("opens");
         note("begin", fault.begin("").map(drop));
         note("write", fault.write(&batch).map(drop));
+        note("write_table", fault.write_table("gpu", &batch).map(drop));
         note("finish", fault.finish(report::SCHEMA_VERSION).map(drop));
 
         let mut fault = root.gpu_collector(open()).expect("opens");
@@ -82,7 +83,7 @@ fn calls(way: &str) -> Vec<(&'static str, Option<PluginError>)> {
 #[test]
 fn errors_keep_kind_message_and_help() {
     let answers = calls("error");
-    assert_eq!(answers.len(), 19);
+    assert_eq!(answers.len(), 20);
     for (call, error) in answers {
         assert_eq!(error, Some(Fault::error(call)));
     }
@@ -160,6 +161,9 @@ impl Host for FaultyHost {
     fn prompt(&self, stream: &str, tokens: u32) -> Result<String> {
         Ok(format!("{stream} {tokens}"))
     }
+    fn separator(&self) -> Option<u32> {
+        Some(u32::MAX)
+    }
     fn seed(&self, stream: &str) -> u64 {
         stream.len() as u64 + (1 << 63)
     }
@@ -200,6 +204,7 @@ fn the_services_of_the_core_cross_too_and_its_panics_are_errors() {
     assert_eq!(host.encode("ab").expect("tokens"), [97, 98]);
     assert_eq!(host.decode(&[1]).expect_err("a panic").kind, ErrorKind::Panicked);
     assert_eq!(host.prompt("s", 3).expect("a prompt"), "s 3");
+    assert_eq!(host.separator(), Some(u32::MAX));
     assert_eq!(host.seed("abc"), 3 + (1 << 63));
     let error = host.intervals(0.5, 9).expect_err("an error");
     assert_eq!(

@@ -1,5 +1,8 @@
 //! The contract, driven through the ABI both ways: a plugin exported and imported must behave like the plugin itself.
 
+#![allow(clippy::expect_used, reason = "helpers of tests, outside of `#[test]` functions")]
+
+mod core;
 mod coverage;
 mod datasets;
 mod endpoints;

@@ -56,11 +56,12 @@ fn turn() -> impl Strategy<Value = Turn> {
         any::<bool>(),
         any::<bool>(),
         vec((text(), real()), 0..3),
+        vec((text(), any::<u32>()), 0..3),
     );
     (payload, request, rest).prop_map(|(payload, request, rest)| {
         let (texts, images, audios, videos, raw_messages, raw_tools, raw_system, raw_payload) = payload;
         let (role, extra_body, extra_headers, model, max_tokens) = request;
-        let (timestamp_ms, delay_ms, reset_context, no_request, facts) = rest;
+        let (timestamp_ms, delay_ms, reset_context, no_request, facts, after) = rest;
         Turn {
             role,
             texts,
@@ -77,6 +78,7 @@ fn turn() -> impl Strategy<Value = Turn> {
             max_tokens,
             timestamp_ms,
             delay_ms,
+            after,
             reset_context,
             no_request,
             facts,
@@ -88,15 +90,16 @@ fn branch() -> impl Strategy<Value = Branch> {
     let fields = (
         option::of(any::<u32>()),
         vec(text(), 0..3),
-        any::<bool>(),
+        any::<(bool, bool)>(),
         option::of(any::<u32>()),
         vec(real(), 0..3),
     );
-    fields.prop_map(|(turn, children, fork, join_at, delays_ms)| Branch {
+    fields.prop_map(|(turn, children, (fork, at_send), join_at, delays_ms)| Branch {
         turn,
         children,
         fork,
         join_at,
+        at_send,
         delays_ms,
     })
 }
@@ -187,10 +190,15 @@ fn event() -> impl Strategy<Value = Event> {
 fn action() -> impl Strategy<Value = Action> {
     let pick = prop_oneof![Just(Pick::Next), any::<u32>().prop_map(Pick::Index)];
     let on_full = prop_oneof![Just(OnFull::Wait), Just(OnFull::Refuse)];
-    let limits = (option::of(any::<u32>()), option::of(any::<u32>()), any::<u32>());
+    let limits = (
+        option::of(any::<u32>()),
+        option::of(any::<u32>()),
+        any::<u32>(),
+        option::of(any::<u64>()),
+    );
     prop_oneof![
         (any::<(u64, u64)>(), pick, on_full, limits).prop_map(|((session, at_ns), pick, on_full, limits)| {
-            let (max_turns, max_tokens, first_turn) = limits;
+            let (max_turns, max_tokens, first_turn, tree) = limits;
             Action::Start {
                 session,
                 pick,
@@ -199,6 +207,7 @@ fn action() -> impl Strategy<Value = Action> {
                 max_turns,
                 max_tokens,
                 first_turn,
+                tree,
             }
         }),
         any::<(u64, u32, u64)>().prop_map(|(session, turn, at_ns)| Action::Continue { session, turn, at_ns }),
@@ -278,7 +287,9 @@ fn numbers_that_are_none_stay_so() {
             ends: vec![2],
             timestamps_ms: vec![f64::NAN, 1.0],
             delays_ms: vec![-0.0, f64::NAN],
+            parents: vec![u32::MAX],
         },
+        state: "{}".to_owned(),
     };
     let back = crossed(plan.clone());
     let bits = |values: &[f64]| values.iter().map(|value| value.to_bits()).collect::<Vec<_>>();

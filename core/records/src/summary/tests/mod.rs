@@ -359,3 +359,20 @@ fn results_do_not_depend_on_how_records_are_cut_into_batches() {
         assert_eq!(results(batch), whole);
     }
 }
+
+#[test]
+fn a_family_may_derive_from_a_statistic() {
+    let families = vec![MetricFamily {
+        derive_needs: vec!["lag.p90".to_owned(), "lag.p91".to_owned(), "gone.p90".to_owned()],
+        ..family(vec![
+            spec("lag", "ns", MetricKind::Record),
+            spec("worst", "ns", MetricKind::Derived),
+        ])
+    }];
+    let values = Column::u64s((0..11).map(|i| Some(i * 10)));
+    let accumulator = accumulator(families, Vec::new(), &records(11, 0), vec![vec![values]]);
+    let input = accumulator.summary(WINDOW, None).derive_input(0, String::new());
+    let values: Vec<_> = input.totals.iter().map(|total| total.value).collect();
+    // Rank 0.9 · 10 = 9 of 0, 10, … 100.
+    assert_eq!(values, [Some(90.0), None, None]);
+}

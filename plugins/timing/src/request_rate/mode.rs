@@ -1,8 +1,4 @@
-//! The mode `request_rate` (load-engine §3.5). With a rate it is a loop of ticks, one request each; without one it is a
-//! burst, paced by the slots alone.
-
-mod burst;
-mod paced;
+//! The mode itself: one of two ways, chosen by the plan.
 
 use std::sync::Arc;
 
@@ -11,7 +7,7 @@ use aiperf_sdk::{
     timing::{Event, Step, TimingPlan},
 };
 
-use self::{burst::Burst, paced::Paced};
+use super::{burst::Burst, paced::Paced};
 
 /// The mode.
 pub(crate) struct RequestRate {
@@ -57,7 +53,7 @@ impl Timing for RequestRate {
 }
 
 /// When a ready turn may be sent: after the dataset's think time.
-fn after_delay(at_ns: u64, delay_ms: Option<f64>) -> u64 {
+pub(super) fn after_delay(at_ns: u64, delay_ms: Option<f64>) -> u64 {
     // A float that is negative or not a number becomes 0 here.
     let delay_ns = (delay_ms.unwrap_or(0.0) * 1e6).round() as u64;
     at_ns.saturating_add(delay_ns)
