@@ -13,10 +13,10 @@ use aiperf_plugin_api::{Package, abi::root};
 use crate::failure::Failure;
 
 /// The built-in registry file.
-pub const REGISTRY: &str = include_str!("../../../registry.yaml");
+pub(crate) const REGISTRY: &str = include_str!("../../../registry.yaml");
 
 /// The packages that are linked into this binary.
-pub fn packages() -> Vec<BundledPackage> {
+pub(crate) fn packages() -> Vec<BundledPackage> {
     const fn package<P: Package>() -> BundledPackage {
         BundledPackage {
             name: P::NAME,
@@ -32,25 +32,25 @@ pub fn packages() -> Vec<BundledPackage> {
     ]
 }
 
-/// The host of a plan: the built-in registry, installed ones, and those that were named.
+/// The host of a plan: the built-in registry, installed ones, and those that were named. With it, what was wrong with
+/// installed registry files that were left out.
 ///
 /// # Errors
 /// When a registry file that was named is broken, or names collide.
-pub fn host(plan: &PluginPlan) -> Result<(Arc<PluginHost>, Vec<String>), Failure> {
+pub(crate) fn host(plan: &PluginPlan) -> Result<(Arc<PluginHost>, Vec<String>), Failure> {
     let environment = |name: &str| -> Option<OsString> { std::env::var_os(name) };
     let places = Places {
         builtin: REGISTRY,
         environment: &environment,
         named: &plan.registries,
     };
-    let discovered = discover(&places).map_err(|error| Failure::plugin(error.to_string()))?;
+    let discovered = discover(&places)?;
     let pins = plan
         .pins
         .iter()
         .map(|pin| Pin::parse(&format!("{}/{}={}", pin.category, pin.name, pin.package)))
-        .collect::<Result<Vec<_>, _>>()
-        .map_err(|error| Failure::usage(error.to_string()))?;
-    let resolution = resolve(discovered.files, pins).map_err(|error| Failure::usage(error.to_string()))?;
+        .collect::<Result<Vec<_>, _>>()?;
+    let resolution = resolve(discovered.files, pins)?;
     let warnings = discovered.warnings.iter().map(ToString::to_string).collect();
     Ok((
         Arc::new(PluginHost::new(resolution, &packages()).wasm_only(plan.wasm_only)),

@@ -1,10 +1,26 @@
-//! The `aiperf` binary: finds the command and prints what comes of it.
+//! The `aiperf` binary: finds the command and prints what comes of it. Measuring is `aiperf-engine`'s.
+//!
+//! * [`command`], [`help`]: which command is meant.
+//! * [`profile`], with [`tokenizer`], [`signals`], [`progress`], [`closing`]: a benchmark run.
+//! * [`plugins`]: what is registered. [`mock`]: the mock server. [`bundled`]: the plugins linked in.
+//! * [`log`], [`terminal`], [`stdout`], [`failure`]: what the user gets to see.
+
+#![forbid(unsafe_code)]
 
 mod bundled;
+mod closing;
+mod command;
 mod failure;
+mod help;
+mod log;
 mod mock;
+mod plugins;
 mod profile;
+mod progress;
 mod signals;
+mod stdout;
+mod terminal;
+mod tokenizer;
 
 use std::{ffi::OsString, process::ExitCode};
 
@@ -14,26 +30,10 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
-    let (command, rest) = match arguments.split_first() {
-        Some((command, rest)) => (command.to_string_lossy().into_owned(), rest),
-        None => ("--help".to_owned(), &[][..]),
-    };
-    let done = match command.as_str() {
-        "profile" => profile::run(rest),
-        "mock-server" => mock::serve(rest),
-        "--version" => {
-            println!("{}", env!("CARGO_PKG_VERSION"));
-            return ExitCode::SUCCESS;
-        }
-        _ => {
-            println!("aiperf profile | mock-server");
-            return ExitCode::SUCCESS;
-        }
-    };
-    match done {
+    match command::run(&arguments) {
         Ok(code) => code.into(),
         Err(failure) => {
-            eprint!("{failure}");
+            terminal::write(&failure.to_string());
             failure.code.into()
         }
     }

@@ -3,19 +3,20 @@
 use std::{
     ffi::OsString,
     io::{BufRead, BufReader},
+    os::unix::process::CommandExt,
     process::{Child, Command, Stdio},
 };
 
 use aiperf_config::{ExitCode, UrlSpec};
 use aiperf_mock_server::{Settings, help, listening_line, parse_listening_line, run};
 
-use crate::failure::Failure;
+use crate::{failure::Failure, stdout};
 
 /// `aiperf mock-server`.
 ///
 /// # Errors
 /// When a setting is wrong or the port is taken.
-pub fn serve(arguments: &[OsString]) -> Result<ExitCode, Failure> {
+pub(crate) fn serve(arguments: &[OsString]) -> Result<ExitCode, Failure> {
     let arguments: Vec<String> = arguments
         .iter()
         .map(|argument| argument.to_string_lossy().into_owned())
@@ -24,25 +25,28 @@ pub fn serve(arguments: &[OsString]) -> Result<ExitCode, Failure> {
         .iter()
         .any(|argument| argument == "--help" || argument == "-h")
     {
-        println!("{}", help());
+        stdout::print(&format!("{}\n", help().trim_end()))?;
         return Ok(ExitCode::Ok);
     }
     let settings = Settings::from_args(arguments.into_iter()).map_err(|error| Failure::usage(error.to_string()))?;
-    run(settings, |address| println!("{}", listening_line(address)))
-        .map_err(|error| Failure::usage(error.to_string()))?;
+    // Whoever does not listen for the address may still want the server.
+    run(settings, |address| {
+        drop(stdout::print(&format!("{}\n", listening_line(address))))
+    })
+    .map_err(|error| Failure::usage(error.to_string()))?;
     Ok(ExitCode::Ok)
 }
 
 /// Mock servers of a run. They end with it: each holds the other end of a pipe that closes with this process.
 #[derive(Default)]
-pub struct MockServers(Vec<Child>);
+pub(crate) struct MockServers(Vec<Child>);
 
 impl MockServers {
     /// Starts a server for each `mock:` URL and puts its address in place.
     ///
     /// # Errors
     /// When a setting is wrong or no process can be started.
-    pub fn start(&mut self, urls: &[UrlSpec]) -> Result<Vec<UrlSpec>, Failure> {
+    pub(crate) fn start(&mut self, urls: &[UrlSpec]) -> Result<Vec<UrlSpec>, Failure> {
         urls.iter()
             .map(|url| match url {
                 UrlSpec::Server(_) => Ok(url.clone()),
@@ -63,6 +67,8 @@ impl MockServers {
             .args(settings.to_args())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
+            // Ctrl-C reaches the whole process group: the server must go on answering while the run winds down.
+            .process_group(0)
             .spawn()
             .map_err(failed)?;
         let mut line = String::new();

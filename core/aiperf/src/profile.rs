@@ -1,43 +1,83 @@
 //! `aiperf profile`.
 
-use std::{ffi::OsString, sync::Arc};
+use std::{ffi::OsString, path::Path, sync::Arc};
 
-use aiperf_config::{ExitCode, RunPlan, TokenizerChoice};
-use aiperf_engine::{Observer, RunRequest, SharedTokenizer, run as run_plan};
-use aiperf_tokenizer::{Request, Tokenizer, resolve};
+use aiperf_config::{ArtifactPlan, ExitCode, RunPlan, Secrets};
+use aiperf_engine::{Observer, RunOutcome, RunRequest, message::Progress, run as run_plan};
+use tracing::Level;
 
-use crate::{bundled, failure::Failure, mock::MockServers, signals};
+use crate::{
+    bundled, closing,
+    failure::Failure,
+    log::{Log, LogWriter},
+    mock::MockServers,
+    progress::ProgressDisplay,
+    signals, stdout,
+    terminal::Terminal,
+    tokenizer,
+};
 
 /// Runs a benchmark.
 ///
 /// # Errors
-/// Before anything was measured. What goes wrong later is in the report and the exit code.
-pub fn run(arguments: &[OsString]) -> Result<ExitCode, Failure> {
+/// When nothing could be measured, or not all that was asked for. What was measured is reported before.
+pub(crate) fn run(arguments: &[OsString]) -> Result<ExitCode, Failure> {
     if aiperf_config::wants_help(arguments) {
-        println!("{}", aiperf_config::help());
+        stdout::print(&aiperf_config::help())?;
         return Ok(ExitCode::Ok);
     }
     let plan = aiperf_config::parse_profile(arguments)?;
-    let tokenizer = Arc::new(tokenizer(&plan)?);
-    let (host, warnings) = bundled::host(&plan.plugins)?;
-    for warning in warnings {
-        eprintln!("warning: {warning}");
+    let secrets = Secrets::of(&plan);
+    let terminal = Arc::new(Terminal::default());
+    let (writer, log) = LogWriter::start(&plan, terminal.clone()).map_err(|error| no_thread(&error))?;
+    let done = measure(plan, &log, &terminal, &secrets).map_err(|failure| Failure {
+        message: secrets.blot(failure.message),
+        help: failure.help.map(|help| secrets.blot(help)),
+        code: failure.code,
+    });
+    if let Err(failure) = &done {
+        log.record(Level::ERROR, failure.message.clone());
+    }
+    drop(writer);
+    done
+}
+
+fn measure(plan: RunPlan, log: &Log, terminal: &Arc<Terminal>, secrets: &Secrets) -> Result<ExitCode, Failure> {
+    let interrupts = signals::interrupts(terminal.clone()).map_err(|error| no_thread(&error))?;
+    tracing::info!("aiperf {}: {}", env!("CARGO_PKG_VERSION"), plan.command_line);
+    let tokenizer = Arc::new(tokenizer::start(&plan)?);
+    let (host, problems) = bundled::host(&plan.plugins)?;
+    for problem in problems {
+        tracing::warn!("plugins left out: {problem}");
     }
     let mut mocks = MockServers::default();
     let urls = mocks.start(&plan.endpoint.urls)?;
-    let interrupts = signals::interrupts().map_err(|error| Failure::usage(format!("no signal handler: {error}")))?;
+    let (artifacts, command_line) = (plan.artifacts.clone(), plan.command_line.clone());
+    let mut screen = Screen {
+        progress: ProgressDisplay::new(plan.ui, &plan.phases, terminal.clone()),
+        log: log.clone(),
+        artifacts: artifacts.clone(),
+    };
     let request = RunRequest {
         plan,
-        host,
+        host: host.clone(),
         urls,
         tokenizer,
         version: env!("CARGO_PKG_VERSION").into(),
         interrupts,
     };
-    let outcome = run_plan(request, &mut Plain)?;
-    for text in &outcome.console {
-        print!("{text}");
-    }
+    let outcome = run_plan(request, &mut screen);
+    screen.progress.finish();
+    let outcome = outcome?;
+    drop(mocks);
+    let mut text = outcome.console.concat();
+    text.push_str(&closing::lines(&command_line, &artifacts, &outcome, &host.usage()));
+    stdout::print(&secrets.blot(text))?;
+    verdict(outcome)
+}
+
+/// What the run has come to.
+fn verdict(outcome: RunOutcome) -> Result<ExitCode, Failure> {
     if let Some((message, plugin)) = outcome.failure {
         return Err(if plugin {
             Failure::plugin(message)
@@ -45,39 +85,136 @@ pub fn run(arguments: &[OsString]) -> Result<ExitCode, Failure> {
             Failure::usage(message)
         });
     }
-    Ok(if outcome.valid > 0 {
-        ExitCode::Ok
-    } else {
-        ExitCode::Failed
+    if outcome.valid > 0 {
+        return Ok(ExitCode::Ok);
+    }
+    let failed: u64 = outcome.errors.iter().map(|error| error.count).sum();
+    Err(match outcome.errors.first() {
+        Some(error) => Failure::usage(format!(
+            "no request succeeded, {failed} failed; {}: {}{}: {}",
+            if error.count == failed {
+                "all with".to_owned()
+            } else {
+                format!("{} with", error.count)
+            },
+            error.code.map(|code| format!("{code} ")).unwrap_or_default(),
+            error.kind,
+            error.message
+        ))
+        .with_help("check --url, --endpoint-type and the server's own log; the records hold every error"),
+        None if outcome.interrupted => Failure::usage("no results: interrupted before a request had been answered"),
+        None => Failure::usage("no results: no request has been answered")
+            .with_help("a --benchmark-duration and --benchmark-grace-period as long as the answers take give results"),
     })
 }
 
-struct Plain;
-impl Observer for Plain {
+fn no_thread(error: &std::io::Error) -> Failure {
+    Failure::usage(format!("the run can't be started: {error}"))
+}
+
+/// The run as the user sees it.
+struct Screen {
+    progress: ProgressDisplay,
+    log: Log,
+    artifacts: ArtifactPlan,
+}
+
+impl Observer for Screen {
+    fn progress(&mut self, phase: &str, _warmup: bool, progress: &Progress) {
+        self.progress.update(phase, progress);
+        let counts = progress.counts;
+        if progress.sending_complete && counts.returned() == counts.issued {
+            tracing::info!(
+                "phase {phase} is over: {} issued, {} completed, {} failed, {} cancelled",
+                counts.issued,
+                counts.completed,
+                counts.failed,
+                counts.returned() - counts.completed - counts.failed
+            );
+        }
+    }
+
     fn warn(&mut self, message: &str) {
-        eprintln!("warning: {message}");
+        tracing::warn!("{message}");
+    }
+
+    fn interrupted(&mut self) {
+        tracing::info!("interrupted by the user");
+    }
+
+    fn folder_made(&mut self, _folder: &Path) {
+        let path = self.artifacts.log_file();
+        if let Err(error) = self.log.open(&path) {
+            tracing::warn!("{}: no log is written: {error}", path.display());
+        }
     }
 }
 
-fn tokenizer(plan: &RunPlan) -> Result<SharedTokenizer, Failure> {
-    let path;
-    let (name, model) = match &plan.tokenizer {
-        TokenizerChoice::None => return Ok(SharedTokenizer::none()),
-        TokenizerChoice::Builtin => (Some("builtin"), ""),
-        TokenizerChoice::Path(given) => {
-            path = given.to_string_lossy().into_owned();
-            (Some(path.as_str()), "")
+#[cfg(test)]
+mod tests {
+    use aiperf_plugin_api::report::ErrorGroup;
+
+    use super::*;
+
+    fn outcome() -> RunOutcome {
+        RunOutcome {
+            console: Vec::new(),
+            folder: "a".into(),
+            files: Vec::new(),
+            valid: 0,
+            duration_ns: None,
+            errors: Vec::new(),
+            interrupted: false,
+            failure: None,
         }
-        TokenizerChoice::ModelCache(model) => (None, model.as_str()),
-    };
-    let request = Request {
-        tokenizer: name,
-        model,
-        revision: "main",
-    };
-    let choice =
-        resolve(&request, &|name| std::env::var_os(name)).map_err(|error| Failure::usage(error.to_string()))?;
-    Ok(choice.map_or_else(SharedTokenizer::none, |choice| {
-        SharedTokenizer::loading(Tokenizer::load_in_background(choice.source))
-    }))
+    }
+
+    #[test]
+    fn one_valid_request_makes_a_run() {
+        let outcome = RunOutcome { valid: 1, ..outcome() };
+        assert_eq!(verdict(outcome).ok(), Some(ExitCode::Ok));
+    }
+
+    #[test]
+    fn what_went_wrong_is_said() {
+        let error = |count, message: &str| ErrorGroup {
+            code: Some(503),
+            kind: "Service Unavailable".into(),
+            message: message.into(),
+            count,
+        };
+        let cases = [
+            (
+                RunOutcome {
+                    errors: vec![error(7, "busy"), error(2, "gone")],
+                    ..outcome()
+                },
+                ExitCode::Failed,
+                "no request succeeded, 9 failed; 7 with: 503 Service Unavailable: busy",
+            ),
+            (
+                RunOutcome {
+                    interrupted: true,
+                    ..outcome()
+                },
+                ExitCode::Failed,
+                "no results: interrupted before",
+            ),
+            (outcome(), ExitCode::Failed, "no results: no request"),
+            (
+                RunOutcome {
+                    valid: 5,
+                    failure: Some(("metric/x panicked".into(), true)),
+                    ..outcome()
+                },
+                ExitCode::Plugin,
+                "metric/x panicked",
+            ),
+        ];
+        for (outcome, code, message) in cases {
+            let failure = verdict(outcome).unwrap_err();
+            assert_eq!(failure.code, code);
+            assert!(failure.message.starts_with(message), "{}", failure.message);
+        }
+    }
 }

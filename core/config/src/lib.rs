@@ -15,6 +15,7 @@ pub mod plan;
 mod quote;
 pub mod redact;
 mod resolve;
+mod secrets;
 mod shown;
 mod typed;
 mod values;
@@ -26,6 +27,7 @@ pub use plan::{
     ArtifactPlan, DatasetPlan, DatasetSource, EndpointPlan, ExportLevel, Headers, LogLevel, NormalSpec, PhaseKind,
     PhasePlan, PluginOptions, PluginPin, PluginPlan, RunPlan, Sampling, Secret, TokenizerChoice, Ui, UrlSpec,
 };
+pub use secrets::Secrets;
 
 use std::ffi::OsStr;
 

@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use aiperf_config::{RunPlan, UrlSpec};
+use aiperf_config::{RunPlan, Secrets, UrlSpec};
 use aiperf_host::PluginHost;
 use aiperf_http::{Clock, Options};
 use aiperf_plugin_api::{
@@ -137,6 +137,8 @@ pub fn run(request: RunRequest, observer: &mut dyn Observer) -> Result<RunOutcom
     let columns = measure::column_map(&families, &catalogue);
     let phases = load::phases(&opener)?;
     let labels = load::labels(&plan.phases);
+    // From here on the tokenizer is needed; what is wrong with it is the user's choice, not a plugin's fault.
+    tokenizer.get().map_err(SetupError::Tokenizer)?;
     let (store, notes) = data::prepare(&opener, &endpoint)?;
     let sampler = data::sampler(&opener, &store)?;
     for note in endpoint.warnings.iter().chain(&notes) {
@@ -189,6 +191,7 @@ pub fn run(request: RunRequest, observer: &mut dyn Observer) -> Result<RunOutcom
         .collect();
     let roots = store.roots().clone();
     let dataset = Arc::new(store);
+    let secrets = Arc::new(Secrets::of(&plan));
     let mut attached = Vec::new();
     for index in 0..workers {
         let setup = WorkerSetup {
@@ -199,6 +202,8 @@ pub fn run(request: RunRequest, observer: &mut dyn Observer) -> Result<RunOutcom
             dataset: dataset.clone(),
             models: plan.models.clone(),
             streaming: endpoint.streaming,
+            keep_headers: families.plan().iter().any(|name| name == fields::REQUEST_HEADERS),
+            secrets: secrets.clone(),
             keep_responses: families.plan().iter().any(|name| name == fields::RESPONSE_EVENTS),
             http: Options::default(),
             processors,

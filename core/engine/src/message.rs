@@ -164,6 +164,8 @@ pub struct RequestRecord {
     pub first_chunk_tokens: Option<u64>,
     /// Limit on output tokens that the request asked for.
     pub requested_output_tokens: Option<u32>,
+    /// Headers of the (first) request as a JSON object, credentials redacted, where the run keeps them.
+    pub request_headers: Option<String>,
     /// The responses as a JSON array, where the run keeps them.
     pub responses: Option<String>,
     /// Body of the (first) request, for counting its tokens.
@@ -374,6 +376,7 @@ mod tests {
             }),
             first_chunk_tokens: None,
             requested_output_tokens: Some(16),
+            request_headers: Some("{}".into()),
             responses: Some("[]".into()),
             body: vec![0, 255, 10],
             facts: vec![("f".into(), 0.1 + 0.2)],

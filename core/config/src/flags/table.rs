@@ -389,7 +389,7 @@ pub(super) static SUPPORTED: &[Flag] = &[
         Section::Service,
         &["--ui-type", "--ui"],
         Kind::Choice(&["dashboard", "simple", "none"]),
-        "simple on a terminal, none otherwise",
+        "simple on a terminal, plain lines otherwise",
         "How progress is shown; dashboard is not supported yet.",
     ),
     Flag::new(

@@ -77,7 +77,7 @@ impl RunPlan {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ui {
-    /// [`Ui::Simple`] on a terminal, [`Ui::None`] otherwise.
+    /// [`Ui::Simple`] on a terminal, a plain line now and then otherwise.
     Auto,
     /// Progress bars.
     Simple,

@@ -135,6 +135,9 @@ pub fn column(name: &str, records: &[Counted], phase: &PhaseLabel, processor: u3
                 .ok()
                 .filter(|body| !body.is_empty())
         })),
+        fields::REQUEST_HEADERS => {
+            FieldColumn::texts(records.iter().map(|counted| counted.record.request_headers.as_deref()))
+        }
         fields::RESPONSE_EVENTS => {
             FieldColumn::texts(records.iter().map(|counted| counted.record.responses.as_deref()))
         }

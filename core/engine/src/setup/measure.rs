@@ -170,6 +170,7 @@ pub fn run_info(
             json: name(artifacts.summary_json()),
             csv: name(artifacts.summary_csv()),
             records: (artifacts.level >= ExportLevel::Records).then(|| name(artifacts.records_jsonl())),
+            raw: (artifacts.level >= ExportLevel::Raw).then(|| name(artifacts.raw_jsonl())),
             console: name(artifacts.console_txt()),
         },
         catalogue: catalogue.entries().cloned().collect(),

@@ -2,6 +2,7 @@
 
 use std::{collections::HashMap, sync::Arc, thread};
 
+use aiperf_config::Secrets;
 use aiperf_http::{Clock, Exchange, Options};
 use aiperf_plugin_api::{Decoded, Endpoint, PluginError, RequestInfo, Turn, endpoint::NextStep, timing::Outcome};
 use crossbeam_channel::{Receiver, Sender, unbounded};
@@ -49,6 +50,10 @@ pub struct WorkerSetup {
     pub models: Vec<String>,
     /// The run asks for streaming.
     pub streaming: bool,
+    /// Records keep the headers of the request.
+    pub keep_headers: bool,
+    /// What must not travel on, though a server may say it.
+    pub secrets: Arc<Secrets>,
     /// Records keep the responses as they came.
     pub keep_responses: bool,
     /// Options of the HTTP client.
@@ -179,6 +184,7 @@ impl Compute {
             received_ns,
             max_tokens: None,
             body: bytes::Bytes::new(),
+            headers: None,
             facts: Vec::new(),
             labels: Vec::new(),
             credit,
@@ -264,6 +270,7 @@ impl Compute {
             .template
             .request(credit.url, prepared, &extra_headers, identity)?;
         facts.body = request.body.clone();
+        facts.headers = self.setup.keep_headers.then(|| record::headers(&request.headers));
         Ok(request)
     }
 
@@ -368,10 +375,15 @@ impl Compute {
     /// Sends the record, then returns the credit.
     fn finish(
         &mut self,
-        record: RequestRecord,
+        mut record: RequestRecord,
         reply: Option<Turn>,
         carry: Option<String>,
     ) -> Result<(), Undeliverable> {
+        if let Some(error) = &mut record.error {
+            error.message = self.setup.secrets.blot(std::mem::take(&mut error.message));
+            error.kind = self.setup.secrets.blot(std::mem::take(&mut error.kind));
+        }
+        record.responses = record.responses.map(|responses| self.setup.secrets.blot(responses));
         let credit = &record.credit;
         let key = (credit.phase, credit.session);
         let outcome = match (&record.cancelled, &record.error) {

@@ -1,5 +1,6 @@
 //! An exchange becomes a record: arrival times of content, texts, usage, and whether it is valid.
 
+use aiperf_config::redact;
 use aiperf_http::{Arrival, Body, ErrorKind, Exchange as HttpExchange};
 use aiperf_plugin_api::{Decoded, Exchange, PluginError, endpoint::ChunkKind};
 
@@ -27,6 +28,8 @@ pub struct RequestFacts {
     pub max_tokens: Option<u32>,
     /// Body of the first request.
     pub body: bytes::Bytes,
+    /// Its headers as a JSON object, credentials redacted, where the run keeps them.
+    pub headers: Option<String>,
     /// Numbers that the dataset knows about the turn.
     pub facts: Vec<(String, f64)>,
     /// Texts that the dataset knows about the conversation.
@@ -136,6 +139,7 @@ fn blank(facts: RequestFacts, start_ns: u64, start_wall_ns: u64) -> RequestRecor
         usage: None,
         first_chunk_tokens: None,
         requested_output_tokens: facts.max_tokens,
+        request_headers: facts.headers,
         responses: None,
         body: facts.body.into(),
         facts: facts.facts,
@@ -282,6 +286,15 @@ fn transport(first: &HttpExchange, last: &HttpExchange, body_bytes: u64) -> Tran
         bytes_received: last.bytes_received,
         chunks_received: u64::from(last.chunk_count),
     }
+}
+
+/// Headers as a JSON object, credentials redacted.
+pub fn headers(headers: &[(String, String)]) -> String {
+    let members: serde_json::Map<_, _> = headers
+        .iter()
+        .map(|(name, value)| (name.clone(), redact::header_value(name, value).into()))
+        .collect();
+    serde_json::Value::from(members).to_string()
 }
 
 /// The responses as a JSON array in the form of the raw export: events as packets, anything else as text.
