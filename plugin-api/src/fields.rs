@@ -133,6 +133,8 @@ fields! {
     ERROR_MESSAGE = "error.message";
     /// text: body of the request, where it is UTF-8.
     REQUEST_BODY = "request.body";
+    /// text: headers of the (first) request as a JSON object, credentials redacted.
+    REQUEST_HEADERS = "request.headers";
     /// text: the responses as a JSON array, in the form of the raw export (`perf_ns`, `packets` or `text`).
     RESPONSE_EVENTS = "response.events";
     /// u64: images in the request body.

@@ -72,6 +72,9 @@ pub struct ArtifactNames {
     pub csv: String,
     /// One record per line; `None` when the export level says no.
     pub records: Option<String>,
+    /// One record with its request and its responses per line; `None` when the export level says no.
+    #[serde(default)]
+    pub raw: Option<String>,
     /// Console tables as text.
     pub console: String,
 }

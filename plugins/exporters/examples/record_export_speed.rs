@@ -94,6 +94,7 @@ fn run_info(with_gaps: bool) -> RunInfo {
             json: String::new(),
             csv: String::new(),
             records: Some("profile_export.jsonl".to_owned()),
+            raw: None,
             console: String::new(),
         },
         catalogue,

@@ -1,4 +1,5 @@
-//! Built-in exporters: the tables on the console, the summary as JSON and CSV, and one line of JSON per record.
+//! Built-in exporters: the tables on the console, the summary as JSON and CSV, and one line of JSON per record, with its
+//! metrics or with its request and responses.
 //!
 //! They return bytes and open nothing; the core writes. Numbers reach them unrounded and in native units. A number that does
 //! not exist is left out, or an empty cell, or `N/A`; a literal NaN or infinity is never printed.
@@ -6,9 +7,11 @@
 
 mod console;
 mod json;
+mod metadata;
 mod numbers;
 mod package;
 mod pretty;
+mod raw_record_writer;
 mod record_export;
 mod summary;
 mod summary_csv;

@@ -7,7 +7,10 @@ use aiperf_sdk::{
 };
 use serde::Deserialize;
 
-use crate::{console::Console, record_export::RecordExport, summary_csv::SummaryCsv, summary_json::SummaryJson};
+use crate::{
+    console::Console, raw_record_writer::RawRecordWriter, record_export::RecordExport, summary_csv::SummaryCsv,
+    summary_json::SummaryJson,
+};
 
 /// The package.
 pub struct BuiltIn;
@@ -22,7 +25,7 @@ impl Package for BuiltIn {
     const VERSION: &'static str = env!("CARGO_PKG_VERSION");
 
     fn entries() -> Vec<Entry> {
-        ["console", "json", "csv", "record_export"]
+        ["console", "json", "csv", "record_export", "raw_record_writer"]
             .map(|name| Entry::new(Category::Exporter, name))
             .to_vec()
     }
@@ -34,6 +37,7 @@ impl Package for BuiltIn {
             "json" => Box::new(SummaryJson),
             "csv" => Box::new(SummaryCsv),
             "record_export" => Box::<RecordExport>::default(),
+            "raw_record_writer" => Box::<RawRecordWriter>::default(),
             _ => return Err(open.unknown()),
         })
     }

@@ -1,4 +1,6 @@
-//! Reports for tests.
+//! Reports and records for tests.
+
+pub(crate) mod records;
 
 use std::sync::Arc;
 
@@ -141,6 +143,7 @@ pub(crate) fn info() -> RunInfo {
             json: "profile_export_aiperf.json".to_owned(),
             csv: "profile_export_aiperf.csv".to_owned(),
             records: Some("profile_export.jsonl".to_owned()),
+            raw: Some("profile_export_raw.jsonl".to_owned()),
             console: "profile_export_console.txt".to_owned(),
         },
         catalogue: Vec::new(),

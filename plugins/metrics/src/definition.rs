@@ -15,8 +15,44 @@ pub(crate) enum Formula<I: Inputs> {
     Real(for<'a> fn(&I::Row<'a>) -> Option<f64>),
     /// Whole numbers per record, appended to the list; `false` if the record has no value.
     Integers(for<'a> fn(&I::Row<'a>, &mut Vec<u64>) -> bool),
+    /// What a record contributes to a curve.
+    Interval(for<'a> fn(&I::Row<'a>) -> Option<Interval>),
+    /// What a record contributes to a curve step by step; the formula fills in the gaps.
+    Steps(for<'a> fn(&I::Row<'a>, &mut Vec<u64>) -> Option<Steps>),
     /// A value per window, from the totals of the tags.
     Derived(&'static [&'static str], fn(&Totals<'_>) -> Option<f64>),
+}
+
+/// A weight from one time to another, in ns on the wall clock.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct Interval {
+    pub(crate) from: u64,
+    pub(crate) to: u64,
+    pub(crate) weight: f64,
+}
+
+impl Interval {
+    /// `None` if it has no length.
+    pub(crate) fn new(from: u64, to: u64, weight: f64) -> Option<Self> {
+        (to > from).then_some(Self { from, to, weight })
+    }
+
+    /// The weight spread over the interval, per ns.
+    pub(crate) fn rate(self) -> Option<Self> {
+        let length = self.to.checked_sub(self.from).filter(|&ns| ns > 0)? as f64;
+        Some(Self {
+            weight: self.weight / length,
+            ..self
+        })
+    }
+}
+
+/// Steps after a start, in ns on the wall clock; their gaps go beside.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct Steps {
+    pub(crate) from: u64,
+    /// Of each step.
+    pub(crate) weight: f64,
 }
 
 /// A metric and its formula.
@@ -81,6 +117,34 @@ impl<I: Inputs> Definition<I> {
             spec: spec(tag, header, short_header, unit, MetricKind::List, flags::INTEGER),
             requires: 0,
             formula: Formula::Integers(formula),
+        }
+    }
+
+    /// An interval of a curve per record.
+    pub(crate) fn interval(
+        tag: &str,
+        header: &str,
+        unit: &str,
+        formula: for<'a> fn(&I::Row<'a>) -> Option<Interval>,
+    ) -> Self {
+        Self {
+            spec: spec(tag, header, "", unit, MetricKind::Interval, 0),
+            requires: 0,
+            formula: Formula::Interval(formula),
+        }
+    }
+
+    /// Steps of a curve per record.
+    pub(crate) fn steps(
+        tag: &str,
+        header: &str,
+        unit: &str,
+        formula: for<'a> fn(&I::Row<'a>, &mut Vec<u64>) -> Option<Steps>,
+    ) -> Self {
+        Self {
+            spec: spec(tag, header, "", unit, MetricKind::Steps, 0),
+            requires: 0,
+            formula: Formula::Steps(formula),
         }
     }
 

@@ -88,27 +88,26 @@ impl<I: Inputs> Metric for Family<I> {
 /// The values of one metric; `None` if it is derived. Records outside its population have none.
 fn column<I: Inputs>(one: &Definition<I>, rows: &[(bool, I::Row<'_>)]) -> Option<Column> {
     let population = one.spec.population;
-    let counts = |valid: bool| match population {
-        Population::Valid => valid,
-        Population::Errors => !valid,
-        Population::All => true,
+    let counted = || {
+        rows.iter().map(|(valid, row)| {
+            let counts = match population {
+                Population::Valid => *valid,
+                Population::Errors => !valid,
+                Population::All => true,
+            };
+            counts.then_some(row)
+        })
     };
     Some(match one.formula {
-        Formula::Integer(formula) => Column::u64s(
-            rows.iter()
-                .map(|(valid, row)| counts(*valid).then(|| formula(row)).flatten()),
-        ),
-        Formula::Real(formula) => Column::f64s(rows.iter().map(|(valid, row)| {
-            counts(*valid)
-                .then(|| formula(row))
-                .flatten()
-                .filter(|value| value.is_finite())
-        })),
+        Formula::Integer(formula) => Column::u64s(counted().map(|row| row.and_then(formula))),
+        Formula::Real(formula) => {
+            Column::f64s(counted().map(|row| row.and_then(formula).filter(|value| value.is_finite())))
+        }
         Formula::Integers(formula) => {
             let (mut ends, mut values, mut validity) = (Vec::new(), Vec::new(), Vec::new());
-            for (valid, row) in rows {
+            for row in counted() {
                 let before = values.len();
-                let has = counts(*valid) && formula(row, &mut values);
+                let has = row.is_some_and(|row| formula(row, &mut values));
                 if !has {
                     values.truncate(before);
                 }
@@ -116,6 +115,50 @@ fn column<I: Inputs>(one: &Definition<I>, rows: &[(bool, I::Row<'_>)]) -> Option
                 ends.push(values.len() as u32);
             }
             Column::U64List { ends, values, validity }
+        }
+        Formula::Interval(formula) => {
+            let (mut from, mut to) = (Vec::new(), Vec::new());
+            let (mut weight, mut validity) = (Vec::new(), Vec::new());
+            for row in counted() {
+                let interval = row.and_then(formula).filter(|interval| interval.weight.is_finite());
+                validity.push(u8::from(interval.is_some()));
+                let interval = interval.unwrap_or_default();
+                from.push(interval.from);
+                to.push(interval.to);
+                weight.push(interval.weight);
+            }
+            Column::Intervals {
+                from,
+                to,
+                weight,
+                validity,
+            }
+        }
+        Formula::Steps(formula) => {
+            let (mut from, mut ends, mut gaps) = (Vec::new(), Vec::new(), Vec::new());
+            let (mut weight, mut validity) = (Vec::new(), Vec::new());
+            let mut own = Vec::new();
+            for row in counted() {
+                own.clear();
+                let steps = row
+                    .and_then(|row| formula(row, &mut own))
+                    .filter(|steps| steps.weight.is_finite());
+                validity.push(u8::from(steps.is_some()));
+                if steps.is_some() {
+                    gaps.append(&mut own);
+                }
+                let steps = steps.unwrap_or_default();
+                from.push(steps.from);
+                ends.push(gaps.len() as u32);
+                weight.push(steps.weight);
+            }
+            Column::Steps {
+                from,
+                ends,
+                gaps,
+                weight,
+                validity,
+            }
         }
         Formula::Derived(..) => return None,
     })

@@ -221,7 +221,7 @@ impl Metric for Goodput {
         Ok(definitions()
             .iter()
             .filter_map(|one| match one.formula {
-                Formula::Derived(_, formula) => Some(formula(&totals)),
+                Formula::Derived(_, formula) => Some(formula(&totals).filter(|value| value.is_finite())),
                 _ => None,
             })
             .collect())

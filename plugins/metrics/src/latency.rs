@@ -76,17 +76,17 @@ fn itl(request: &Request<'_>) -> Option<f64> {
     Some(decode_duration(request)? as f64 / decoded_tokens(request)? as f64)
 }
 
+/// Times between the content responses of a request; `None` if there are less than two, or they are not in order.
+pub(crate) fn chunk_gaps(content: &[u64]) -> Option<impl Iterator<Item = u64>> {
+    let usable = content.len() >= 2 && content.is_sorted();
+    usable.then(|| content.windows(2).map(|pair| pair[1] - pair[0]))
+}
+
 fn icl(request: &Request<'_>, gaps: &mut Vec<u64>) -> bool {
-    let Some(content) = request.content.filter(|content| content.len() >= 2) else {
-        return false;
-    };
-    content.windows(2).all(|pair| match pair[1].checked_sub(pair[0]) {
-        Some(gap) => {
-            gaps.push(gap);
-            true
-        }
-        None => false,
-    })
+    let chunks = request.content.and_then(chunk_gaps);
+    let has = chunks.is_some();
+    gaps.extend(chunks.into_iter().flatten());
+    has
 }
 
 fn per_second(amount: f64, ns: f64) -> Option<f64> {

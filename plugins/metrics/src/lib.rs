@@ -6,6 +6,7 @@
 
 mod count;
 mod definition;
+mod effective;
 mod family;
 mod goodput;
 mod http_trace;

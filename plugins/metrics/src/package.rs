@@ -3,20 +3,22 @@
 use aiperf_sdk::{Category, Entry, Metric, MetricSpec, Package, Result, package::Open};
 
 use crate::{
-    count, family::Family, goodput, http_trace, latency, length, options::Options, schedule, throughput, usage,
+    count, effective, family::Family, goodput, http_trace, latency, length, options::Options, schedule, throughput,
+    usage,
 };
 
 /// The package.
 pub struct BuiltIn;
 
 /// Every entry, in the order in which a run computes them: goodput reads what the others have computed.
-const ENTRIES: [&str; 8] = [
+const ENTRIES: [&str; 9] = [
     "latency",
     "length",
     "count",
     "throughput",
     "usage",
     "schedule",
+    "effective",
     "http_trace",
     "goodput",
 ];
@@ -38,6 +40,7 @@ impl Package for BuiltIn {
             "throughput" => Box::new(Family::new(options, throughput::definitions())),
             "usage" => Box::new(Family::new(options, usage::definitions())),
             "schedule" => Box::new(Family::new(options, schedule::definitions())),
+            "effective" => Box::new(Family::new(options, effective::definitions())),
             "http_trace" => Box::new(Family::new(options, http_trace::definitions())),
             "goodput" => Box::new(goodput::Goodput::new(&options)?),
             _ => return Err(open.unknown()),
@@ -57,6 +60,7 @@ pub(crate) fn every_spec() -> Vec<MetricSpec> {
     specs.extend(throughput::definitions().into_iter().map(|one| one.spec));
     specs.extend(usage::definitions().into_iter().map(|one| one.spec));
     specs.extend(schedule::definitions().into_iter().map(|one| one.spec));
+    specs.extend(effective::definitions().into_iter().map(|one| one.spec));
     specs.extend(http_trace::definitions().into_iter().map(|one| one.spec));
     specs.extend(goodput::specs());
     specs

@@ -16,6 +16,10 @@ pub(crate) enum Cell {
     Real(f64),
     Text(String),
     List(Vec<u64>),
+    /// From, to, weight.
+    Interval(u64, u64, f64),
+    /// Start, gaps, weight of each step.
+    Steps(u64, Vec<u64>, f64),
 }
 
 /// A record: column name to value. What is not there is unknown.
@@ -68,6 +72,7 @@ impl Owned {
                     owned.reals.push(77.0);
                 }
                 None => {}
+                Some(Cell::Interval(..) | Cell::Steps(..)) => panic!("records hold no curves"),
             }
             let length = if lists { owned.ints.len() } else { owned.text.len() };
             owned.ends.push(length as u32);
@@ -82,7 +87,7 @@ impl Owned {
             Some(Cell::Real(_)) => ColumnRef::F64(&self.reals, validity),
             Some(Cell::Text(_)) => ColumnRef::Text(&self.ends, &self.text, validity),
             Some(Cell::List(_)) => ColumnRef::U64List(&self.ends, &self.ints, validity),
-            None => ColumnRef::Missing,
+            _ => ColumnRef::Missing,
         }
     }
 }
@@ -117,11 +122,35 @@ pub(crate) fn compute(metric: &dyn Metric, rows: &[Row]) -> Vec<Row> {
 }
 
 fn cell(column: &Column, i: usize) -> Option<Cell> {
-    let borrowed = column.borrow().unwrap();
+    let Some(borrowed) = column.borrow() else {
+        return curve_cell(column, i);
+    };
     match borrowed {
         ColumnRef::U64(..) => borrowed.u64(i).map(Cell::Int),
         ColumnRef::F64(..) => borrowed.f64(i).map(Cell::Real),
         ColumnRef::U64List(..) => borrowed.u64_list(i).map(|list| Cell::List(list.to_vec())),
+        _ => panic!("no such column"),
+    }
+}
+
+fn curve_cell(column: &Column, i: usize) -> Option<Cell> {
+    match column {
+        Column::Intervals {
+            from,
+            to,
+            weight,
+            validity,
+        } => (validity[i] != 0).then(|| Cell::Interval(from[i], to[i], weight[i])),
+        Column::Steps {
+            from,
+            ends,
+            gaps,
+            weight,
+            validity,
+        } => (validity[i] != 0).then(|| {
+            let begin = i.checked_sub(1).map_or(0, |before| ends[before]);
+            Cell::Steps(from[i], gaps[begin as usize..ends[i] as usize].to_vec(), weight[i])
+        }),
         _ => panic!("no such column"),
     }
 }

@@ -161,10 +161,12 @@ mod tests {
         assert_eq!(images(b"no json"), None);
     }
 
+    /// Text and ready-made tokens.
+    type Case = Option<(Option<&'static str>, u64)>;
+
     #[test]
     fn bodies_and_their_text() {
-        // Body → text, ready-made tokens.
-        let cases: [(&str, Option<(Option<&str>, u64)>); 12] = [
+        let cases: &[(&str, Case)] = &[
             (
                 r#"{"messages":[{"role":"user","content":"hi"}],"model":"m"}"#,
                 Some((Some("hi"), 0)),
@@ -190,7 +192,7 @@ mod tests {
             (r#"{"inputs":"x","parameters":{}}"#, Some((Some("x"), 0))),
             ("not json", None),
         ];
-        for (body, expected) in cases {
+        for &(body, expected) in cases {
             let expected = expected.map(|(text, tokens)| InputText {
                 text: text.map(Into::into),
                 tokens,

@@ -321,3 +321,18 @@ pub fn responses(exchanges: &[HttpExchange]) -> String {
     }
     serde_json::Value::from(all).to_string()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kept_headers_hold_no_credentials() {
+        let given = [("Authorization", "Bearer k"), ("X-API-Key", "k"), ("Accept", "a\"b")]
+            .map(|(name, value)| (name.to_owned(), value.to_owned()));
+        assert_eq!(
+            headers(&given),
+            r#"{"Authorization":"<redacted>","X-API-Key":"<redacted>","Accept":"a\"b"}"#
+        );
+    }
+}

@@ -1,22 +1,17 @@
 //! Lines worked out by hand from the reference's sample.
 
-use std::collections::BTreeMap;
-
-use aiperf_sdk::{MetricSpec, Validity, api::report::RunInfo};
+use aiperf_sdk::{MetricSpec, api::report::RunInfo};
 
 use super::*;
-use crate::testing::{factor, info, open, spec};
-
-#[derive(Debug, Clone)]
-enum Cell {
-    Int(u64),
-    Real(f64),
-    Text(&'static str),
-    Ints(Vec<u64>),
-}
-use Cell::{Int, Ints, Real, Text};
-
-type Row = BTreeMap<&'static str, Cell>;
+use crate::testing::{
+    factor, info, open,
+    records::{
+        self,
+        Cell::{Int, Ints, Real, Text},
+        Row,
+    },
+    spec,
+};
 
 fn catalogue() -> Vec<MetricSpec> {
     let with = |mut spec: MetricSpec, kind, flags| {
@@ -71,76 +66,7 @@ fn run_info() -> RunInfo {
 
 /// What the exporter writes for the records, given in batches of `size`.
 fn export(rows: &[Row], size: usize) -> String {
-    let mut exporter = open("record_export");
-    let needs = exporter.begin(&serde_json::to_string(&run_info()).unwrap()).unwrap();
-    assert_eq!(needs.files, ["profile_export.jsonl"]);
-    let mut bytes = Vec::new();
-    for part in rows.chunks(size) {
-        let owned: Vec<Owned> = needs.columns.iter().map(|name| Owned::new(name, part)).collect();
-        let columns: Vec<ColumnRef<'_>> = owned.iter().map(Owned::column).collect();
-        let batch = Batch {
-            len: part.len(),
-            columns: &columns,
-        };
-        for output in exporter.write(&batch).unwrap() {
-            assert!(output.append && output.file == "profile_export.jsonl");
-            bytes.extend(output.data);
-        }
-    }
-    assert!(exporter.finish("{}").unwrap().is_empty());
-    String::from_utf8(bytes).unwrap()
-}
-
-struct Owned {
-    first: Option<Cell>,
-    validity: Vec<u8>,
-    ends: Vec<u32>,
-    ints: Vec<u64>,
-    reals: Vec<f64>,
-    text: String,
-}
-
-impl Owned {
-    fn new(name: &str, rows: &[Row]) -> Self {
-        let cells: Vec<Option<&Cell>> = rows.iter().map(|row| row.get(name)).collect();
-        let mut owned = Self {
-            first: cells.iter().flatten().next().map(|&cell| cell.clone()),
-            validity: cells.iter().map(|cell| u8::from(cell.is_some())).collect(),
-            ends: Vec::new(),
-            ints: Vec::new(),
-            reals: Vec::new(),
-            text: String::new(),
-        };
-        let lists = matches!(owned.first, Some(Ints(_)));
-        for cell in cells {
-            match cell {
-                Some(Int(value)) => owned.ints.push(*value),
-                Some(Real(value)) => owned.reals.push(*value),
-                Some(Text(value)) => owned.text.push_str(value),
-                Some(Ints(values)) => owned.ints.extend(values),
-                None if !lists => {
-                    owned.ints.push(77);
-                    owned.reals.push(77.0);
-                }
-                None => {}
-            }
-            owned
-                .ends
-                .push(if lists { owned.ints.len() } else { owned.text.len() } as u32);
-        }
-        owned
-    }
-
-    fn column(&self) -> ColumnRef<'_> {
-        let mask = Validity::Mask(&self.validity);
-        match self.first {
-            Some(Int(_)) => ColumnRef::U64(&self.ints, mask),
-            Some(Real(_)) => ColumnRef::F64(&self.reals, mask),
-            Some(Text(_)) => ColumnRef::Text(&self.ends, &self.text, mask),
-            Some(Ints(_)) => ColumnRef::U64List(&self.ends, &self.ints, mask),
-            None => ColumnRef::Missing,
-        }
-    }
+    records::export("record_export", &run_info(), "profile_export.jsonl", rows, size)
 }
 
 fn completed() -> Row {

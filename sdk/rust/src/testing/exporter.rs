@@ -35,6 +35,7 @@ pub fn report(metrics: Vec<MetricResult>) -> Report {
                 json: "profile_export_aiperf.json".to_owned(),
                 csv: "profile_export_aiperf.csv".to_owned(),
                 records: Some("profile_export.jsonl".to_owned()),
+                raw: None,
                 console: "profile_export_console.txt".to_owned(),
             },
             catalogue: metrics
