@@ -1,1 +1,0 @@
-//! End-to-end tests: they run the binary as a user does.

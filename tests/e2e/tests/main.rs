@@ -1,0 +1,32 @@
+//! End-to-end tests: they run the binary as a user does, against servers on this machine.
+//!
+//! | module | what must hold |
+//! |---|---|
+//! | `artifacts` | names, keys, order and formats of what a run writes |
+//! | `measurement` | the figures: recomputed from the records, against each other and against the script of the server |
+//! | `load` | how many requests are sent, when, and what becomes of each |
+//! | `requests` | what the server is asked: bodies, headers, histories |
+//! | `failures` | failing servers: each request is a record, each message tells why |
+//! | `bad_input` | one message with culprit and remedy, and the exit code |
+//! | `interrupts` | Ctrl-C once and twice |
+//! | `secrets` | keys appear nowhere |
+//! | `plugins` | built-ins as shared libraries; broken packages |
+//! | `real_server` | a llama.cpp server |
+//! | `oracle` | the original on the same server, and its statistics recomputed |
+//!
+//! `harness` holds what they are written in. `AIPERF_TEST_BINARY` tests another binary.
+
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "tests and their helpers")]
+
+mod artifacts;
+mod bad_input;
+mod failures;
+mod harness;
+mod interrupts;
+mod load;
+mod measurement;
+mod oracle;
+mod plugins;
+mod real_server;
+mod requests;
+mod secrets;
