@@ -144,6 +144,8 @@ pub fn run(request: RunRequest, observer: &mut dyn Observer) -> Result<RunOutcom
     for note in endpoint.warnings.iter().chain(&notes) {
         observer.warn(note);
     }
+    // Only now is it certain that the run can start: files of an earlier one are not emptied for nothing.
+    crate::records_manager::exporters::create_files(&exporters, &mut artifacts)?;
     write_inputs(&endpoint, &store, &plan, &mut artifacts)?;
 
     let bus: Arc<dyn Bus> = Arc::new(LocalBus::default());
@@ -375,11 +377,8 @@ impl Follow<'_> {
         loop {
             let message = self.inbox.recv_deadline(deadline).ok()?;
             if let Message::Failed(failure) = message {
-                let ours = failure.service == "records_manager";
+                self.observer.warn(&format!("{}: {}", failure.service, failure.message));
                 self.failure.get_or_insert(failure);
-                if ours {
-                    return None;
-                }
             } else if let Some(found) = pick(message) {
                 return Some(found);
             }

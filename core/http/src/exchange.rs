@@ -208,6 +208,8 @@ pub struct Exchange {
     pub bytes_sent: u64,
     /// Bytes of HTTP received, framing included (decrypted, if they came encrypted).
     pub bytes_received: u64,
+    /// Bytes of the body received, without framing.
+    pub body_bytes: u64,
     /// Number of parts the body came in.
     pub chunk_count: u32,
     /// The parts, if the request asked for them.

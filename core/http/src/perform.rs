@@ -222,6 +222,7 @@ impl<'a> Answer<'a> {
             self.exchange.chunks.push(Chunk { at: stamp.at(), bytes });
         }
         self.body_bytes += frame.len();
+        self.exchange.body_bytes += frame.len() as u64;
         if self.body_bytes > performance.max_body {
             let message = format!("the response body is larger than {} bytes", performance.max_body);
             return Err(ExchangeError::new(ErrorKind::BodyTooLarge, message));

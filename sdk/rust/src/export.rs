@@ -5,8 +5,49 @@
 /// ```ignore
 /// aiperf_sdk::export!(acme::AcmePackage, [Endpoint, GpuCollector]);
 /// ```
+///
+/// `as` gives the package another name than its own, for a library that stands beside a package that is linked in:
+///
+/// ```ignore
+/// aiperf_sdk::export!(acme::AcmePackage as "acme-next", [Endpoint]);
+/// ```
 #[macro_export]
 macro_rules! export {
+    ($package:ty as $name:literal, [$($category:ident),* $(,)?]) => {
+        /// The package under its other name.
+        struct Renamed;
+
+        impl $crate::api::Package for Renamed {
+            const NAME: &'static str = $name;
+            const VERSION: &'static str = <$package as $crate::api::Package>::VERSION;
+
+            fn entries() -> Vec<$crate::api::Entry> {
+                <$package as $crate::api::Package>::entries()
+            }
+            fn endpoint(open: $crate::api::package::Open) -> $crate::api::Result<Box<dyn $crate::api::Endpoint>> {
+                <$package as $crate::api::Package>::endpoint(open)
+            }
+            fn dataset(open: $crate::api::package::Open) -> $crate::api::Result<Box<dyn $crate::api::Dataset>> {
+                <$package as $crate::api::Package>::dataset(open)
+            }
+            fn timing(open: $crate::api::package::Open) -> $crate::api::Result<Box<dyn $crate::api::Timing>> {
+                <$package as $crate::api::Package>::timing(open)
+            }
+            fn metric(open: $crate::api::package::Open) -> $crate::api::Result<Box<dyn $crate::api::Metric>> {
+                <$package as $crate::api::Package>::metric(open)
+            }
+            fn exporter(open: $crate::api::package::Open) -> $crate::api::Result<Box<dyn $crate::api::Exporter>> {
+                <$package as $crate::api::Package>::exporter(open)
+            }
+            fn gpu_collector(
+                open: $crate::api::package::Open,
+            ) -> $crate::api::Result<Box<dyn $crate::api::GpuCollector>> {
+                <$package as $crate::api::Package>::gpu_collector(open)
+            }
+        }
+
+        $crate::export!(Renamed, [$($category),*]);
+    };
     ($package:ty, [$($category:ident),* $(,)?]) => {
         /// What this library is, for those who only read the file.
         #[used]

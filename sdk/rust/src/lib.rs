@@ -13,3 +13,8 @@ pub use aiperf_plugin_api::{self as api, *};
 mod export;
 pub mod prelude;
 pub mod testing;
+
+/// The README's code is compiled with the tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

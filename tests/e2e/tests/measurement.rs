@@ -317,7 +317,7 @@ fn times_are_those_of_the_server() {
         lags.push((decode - ms(logged.events_ns[0], logged.events_ns[11])).abs());
     }
     lags.sort_by(f64::total_cmp);
-    assert!(lags[lags.len() / 2] < 1.0, "client and server disagree by {lags:?} ms");
+    assert!(lags[lags.len() / 2] < 3.0, "client and server disagree by {lags:?} ms");
 }
 
 #[test]

@@ -19,8 +19,7 @@ fn entries(section: &str) -> String {
         .join(",")
 }
 
-/// The built-in registry with each package as a library beside it. The names of the built-in packages are taken, so the
-/// copies call themselves `native-…` instead of `aiperf-…`, in the file and in the library.
+/// The built-in registry with each package as a library beside it, under the library's own name.
 fn native_registry(folder: &Folder) -> String {
     let mut registry = BUILT_IN.to_owned();
     for category in LIBRARIES {
@@ -30,15 +29,7 @@ fn native_registry(folder: &Folder) -> String {
         assert!(registry.contains(&linked), "{registry}");
         registry = registry.replace(&linked, &format!("library: {file}\n"));
         registry = registry.replace(&format!("aiperf-{category}"), &format!("native-{category}"));
-        let mut bytes = fs::read(&library).unwrap();
-        let name = format!("aiperf-{category}");
-        let places: Vec<usize> = (0..bytes.len() - name.len())
-            .filter(|&at| bytes[at..].starts_with(name.as_bytes()))
-            .collect();
-        for at in places {
-            bytes[at..at + 6].copy_from_slice(b"native");
-        }
-        folder.file(&format!("plugins/{file}"), bytes);
+        folder.file(&format!("plugins/{file}"), fs::read(&library).unwrap());
     }
     folder.file("plugins/registry.yaml", registry)
 }
@@ -344,7 +335,7 @@ fn target() -> &'static str {
 
 /// Where the version record of the endpoints library is: other copies of its magic are constants of the program text.
 fn record(library: &[u8]) -> Option<usize> {
-    let name = b"aiperf-endpoints\0";
+    let name = b"native-endpoints\0";
     (0..library.len() - 192)
         .find(|&at| library[at..].starts_with(b"AIPERF\0\x01") && library[at + 96..].starts_with(name))
 }

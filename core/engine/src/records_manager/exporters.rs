@@ -118,26 +118,9 @@ impl Exporters {
         }
     }
 
-    /// Empties the files that exporters announced.
-    ///
-    /// # Errors
-    /// When one can't be written.
-    pub fn create_files(&mut self, artifacts: &mut Artifacts) -> Result<(), ExportError> {
-        for (exporter, _) in &self.exporters {
-            for file in &exporter.needs.files {
-                artifacts
-                    .create(file)
-                    .map_err(|source| artifact_error(exporter, source))?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Gives a batch to all who want records.
-    ///
-    /// # Errors
-    /// When one fails that may not be skipped.
-    pub fn write(&mut self, batch: &RecordBatch, artifacts: &mut Artifacts) -> Result<(), ExportError> {
+    /// Gives a batch to all who want records. An exporter that fails and may not be skipped is left out from then on; its
+    /// error is returned.
+    pub fn write(&mut self, batch: &RecordBatch, artifacts: &mut Artifacts) -> Vec<ExportError> {
         let fields: Vec<ColumnRef<'_>> = batch.fields.iter().map(FieldColumn::borrow).collect();
         self.each(artifacts, |exporter, wanted| {
             if wanted.is_empty() {
@@ -164,11 +147,8 @@ impl Exporters {
         })
     }
 
-    /// Gives the report to all.
-    ///
-    /// # Errors
-    /// When one fails that may not be skipped.
-    pub fn finish(&mut self, report: &str, artifacts: &mut Artifacts) -> Result<(), ExportError> {
+    /// Gives the report to all. Errors as with [`Exporters::write`].
+    pub fn finish(&mut self, report: &str, artifacts: &mut Artifacts) -> Vec<ExportError> {
         self.each(artifacts, |exporter, _| exporter.handle.finish(report))
     }
 
@@ -190,27 +170,46 @@ impl Exporters {
         &mut self,
         artifacts: &mut Artifacts,
         mut call: impl FnMut(&mut ExporterInUse, &[Wanted]) -> Result<Vec<Output>, PluginError>,
-    ) -> Result<(), ExportError> {
-        for (exporter, wanted) in &mut self.exporters {
-            match call(exporter, wanted) {
-                Ok(outputs) => {
-                    for output in outputs {
-                        if output.file.is_empty() {
-                            self.console
-                                .push((output.order, String::from_utf8_lossy(&output.data).into_owned()));
-                        } else {
-                            artifacts
-                                .write(&output)
-                                .map_err(|source| artifact_error(exporter, source))?;
-                        }
+    ) -> Vec<ExportError> {
+        let mut errors = Vec::new();
+        let (console, skipped) = (&mut self.console, &mut self.skipped);
+        self.exporters.retain_mut(|(exporter, wanted)| {
+            let done = call(exporter, wanted).map_err(ExportError::from).and_then(|outputs| {
+                outputs.into_iter().try_for_each(|output| {
+                    if output.file.is_empty() {
+                        console.push((output.order, String::from_utf8_lossy(&output.data).into_owned()));
+                        return Ok(());
                     }
+                    artifacts
+                        .write(&output)
+                        .map_err(|source| artifact_error(exporter, source))
+                })
+            });
+            match done {
+                Ok(()) => true,
+                Err(error) if exporter.skip_on_error => {
+                    skipped.push(error.to_string());
+                    true
                 }
-                Err(error) if exporter.skip_on_error => self.skipped.push(error.to_string()),
-                Err(error) => return Err(error.into()),
+                Err(error) => {
+                    errors.push(error);
+                    false
+                }
             }
-        }
-        Ok(())
+        });
+        errors
     }
+}
+
+/// Empties the files that exporters announced, before anything is measured.
+///
+/// # Errors
+/// When one can't be written.
+pub fn create_files(exporters: &[ExporterInUse], artifacts: &mut Artifacts) -> Result<(), ArtifactError> {
+    exporters
+        .iter()
+        .flat_map(|exporter| &exporter.needs.files)
+        .try_for_each(|file| artifacts.create(file))
 }
 
 fn artifact_error(exporter: &ExporterInUse, source: ArtifactError) -> ExportError {

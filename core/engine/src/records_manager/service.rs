@@ -8,11 +8,11 @@ use crossbeam_channel::{Receiver, bounded};
 
 use super::{
     Artifacts, ExporterInUse,
-    exporters::{ColumnMap, Exporters},
+    exporters::{ColumnMap, ExportError, Exporters},
     phases::Phases,
 };
 use crate::{
-    bus::{Bus, Route, ServiceId, ServiceKind},
+    bus::{Bus, Route, ServiceId, ServiceKind, Undeliverable},
     message::{ExportDone, Failure, Message, PhasesReport},
     processor::{Families, build::PhaseLabel},
 };
@@ -68,22 +68,10 @@ impl RecordsManager {
                 families: setup.families,
                 artifacts: setup.artifacts,
                 info: setup.info,
-                announced: false,
+                controller,
             };
-            if let Err((message, plugin)) = work.run(&inbox, &controller) {
-                let failure = Failure {
-                    service: "records_manager".into(),
-                    message,
-                    plugin,
-                };
-                let _ = controller.send(Message::Failed(failure));
-                // Processors that wait for this queue must not wait for ever.
-                while let Ok(message) = inbox.recv() {
-                    if message == Message::Shutdown {
-                        break;
-                    }
-                }
-            }
+            // A controller that has gone needs no report.
+            let _ = work.run(&inbox);
         })
     }
 }
@@ -94,69 +82,86 @@ struct Work {
     families: Arc<Families>,
     artifacts: Artifacts,
     info: RunInfo,
-    announced: bool,
+    controller: Route,
 }
 
-type Failed = (String, bool);
-
 impl Work {
-    fn run(&mut self, inbox: &Receiver<Message>, controller: &Route) -> Result<(), Failed> {
-        let gone = |error: crate::bus::Undeliverable| (error.to_string(), false);
-        self.exporters
-            .create_files(&mut self.artifacts)
-            .map_err(|error| (error.to_string(), false))?;
+    /// Serves until it is told to stop. What fails is reported and left out from then on; the rest goes on, so that what was
+    /// measured is not lost.
+    fn run(&mut self, inbox: &Receiver<Message>) -> Result<(), Undeliverable> {
+        let mut announced = false;
         while let Ok(message) = inbox.recv() {
             match message {
                 Message::Records(batch) => {
-                    self.phases.add(&batch).map_err(|error| (error.to_string(), true))?;
-                    self.exporters
-                        .write(&batch, &mut self.artifacts)
-                        .map_err(|error| (error.to_string(), true))?;
+                    if let Err(error) = self.phases.add(&batch) {
+                        self.failed(error.to_string(), true)?;
+                    }
+                    let written = self.exporters.write(&batch, &mut self.artifacts);
+                    self.report_failed(written)?;
                 }
                 Message::PhaseComplete(complete) => self.phases.complete(*complete),
-                Message::Summarise => self.summarise(controller)?,
-                Message::Export(report) => self.export(&report, controller)?,
+                Message::Summarise => self.summarise()?,
+                Message::Export(report) => self.export(*report)?,
                 Message::Shutdown => return Ok(()),
                 _ => continue,
             }
-            if !self.announced && self.phases.all_in() {
-                self.announced = true;
-                controller.send(Message::RecordsComplete).map_err(gone)?;
+            if !announced && self.phases.all_in() {
+                announced = true;
+                self.controller.send(Message::RecordsComplete)?;
             }
         }
         Ok(())
     }
 
-    fn summarise(&self, controller: &Route) -> Result<(), Failed> {
-        let (phases, warnings) = self
-            .phases
-            .report(&self.families, Visibility::default())
-            .map_err(|error| (error.to_string(), true))?;
+    fn failed(&self, message: String, plugin: bool) -> Result<(), Undeliverable> {
+        let failure = Failure {
+            service: "records_manager".into(),
+            message,
+            plugin,
+        };
+        self.controller.send(Message::Failed(failure))
+    }
+
+    fn report_failed(&self, errors: Vec<ExportError>) -> Result<(), Undeliverable> {
+        errors.into_iter().try_for_each(|error| {
+            let plugin = matches!(error, ExportError::Plugin(_));
+            self.failed(error.to_string(), plugin)
+        })
+    }
+
+    fn summarise(&self) -> Result<(), Undeliverable> {
+        let (phases, warnings) = match self.phases.report(&self.families, Visibility::default()) {
+            Ok(reported) => reported,
+            Err(error) => {
+                self.failed(error.to_string(), true)?;
+                (Vec::new(), Vec::new())
+            }
+        };
         let valid = self.phases.valid_profiling();
-        let message = Message::Phases(Box::new(PhasesReport {
+        self.controller.send(Message::Phases(Box::new(PhasesReport {
             phases,
             warnings,
             valid,
-        }));
-        controller.send(message).map_err(|error| (error.to_string(), false))
+        })))
     }
 
-    fn export(&mut self, report: &Report, controller: &Route) -> Result<(), Failed> {
+    fn export(&mut self, report: Report) -> Result<(), Undeliverable> {
         let report = Report {
             info: self.info.clone(),
-            ..report.clone()
+            ..report
         };
-        let text = serde_json::to_string(&report).map_err(|error| (error.to_string(), false))?;
-        self.exporters
-            .finish(&text, &mut self.artifacts)
-            .map_err(|error| (error.to_string(), true))?;
+        match serde_json::to_string(&report) {
+            Ok(text) => {
+                let finished = self.exporters.finish(&text, &mut self.artifacts);
+                self.report_failed(finished)?;
+            }
+            Err(error) => self.failed(error.to_string(), false)?,
+        }
         let done = ExportDone {
             console: self.exporters.take_console(),
             skipped: self.exporters.take_skipped(),
             files: self.artifacts.written().to_vec(),
         };
-        controller
-            .send(Message::Exported(Box::new(done)))
-            .map_err(|error| (error.to_string(), false))
+        self.controller.send(Message::Exported(Box::new(done)))
     }
 }

@@ -89,11 +89,14 @@ fn detect(opener: &Opener<'_>, core: &Value, source: &FileSource, path: &Path) -
         .names(Role::Dataset)
         .map(|(name, _)| name.as_str().to_owned())
         .collect();
-    for name in names {
-        let entry = opener.find(Role::Dataset, &name)?;
+    for name in &names {
+        let entry = opener.find(Role::Dataset, name)?;
+        if opener.fact(entry, "generated") {
+            continue;
+        }
         let handle = open(opener, entry, core.clone())?;
         match handle.probe(&sample) {
-            Ok(probe) if probe.accepts => accepted.push((name, handle)),
+            Ok(probe) if probe.accepts => accepted.push((name.clone(), handle)),
             Ok(probe) => reasons.push(format!("{name}: {}", probe.reason)),
             Err(error) if error.kind == aiperf_plugin_api::ErrorKind::Unsupported => {}
             Err(error) => return Err(error.into()),
@@ -106,7 +109,11 @@ fn detect(opener: &Opener<'_>, core: &Value, source: &FileSource, path: &Path) -
                 .map(|(_, handle)| handle)
                 .ok_or_else(|| PluginError::failed("no dataset").into());
         }
-        0 => format!("{}: no dataset can read it ({})", path.display(), reasons.join("; ")),
+        0 => format!(
+            "{}: no dataset recognises it ({}); correct the first row, or name the format with --custom-dataset-type",
+            path.display(),
+            reasons.join("; ")
+        ),
         _ => {
             let names: Vec<&str> = accepted.iter().map(|(name, _)| name.as_str()).collect();
             format!(

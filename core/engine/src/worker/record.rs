@@ -283,7 +283,7 @@ fn transport(first: &HttpExchange, last: &HttpExchange, body_bytes: u64) -> Tran
         receiving_ns: between(last.timings.first_byte, last.timings.last_byte),
         reused: first.reused,
         bytes_sent: body_bytes,
-        bytes_received: last.bytes_received,
+        bytes_received: last.body_bytes,
         chunks_received: u64::from(last.chunk_count),
     }
 }

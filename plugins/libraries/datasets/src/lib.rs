@@ -1,3 +1,3 @@
-//! The built-in datasets as a shared library: the same package that the binary bundles.
+//! The built-in datasets as a shared library: the package that the binary bundles, under a name of its own.
 
-aiperf_sdk::export!(aiperf_datasets::BuiltIn, [Dataset]);
+aiperf_sdk::export!(aiperf_datasets::BuiltIn as "native-datasets", [Dataset]);

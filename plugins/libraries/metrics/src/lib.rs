@@ -1,3 +1,3 @@
-//! The built-in metrics as a shared library: the same package that the binary bundles.
+//! The built-in metrics as a shared library: the package that the binary bundles, under a name of its own.
 
-aiperf_sdk::export!(aiperf_metrics::BuiltIn, [Metric]);
+aiperf_sdk::export!(aiperf_metrics::BuiltIn as "native-metrics", [Metric]);

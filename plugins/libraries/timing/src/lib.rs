@@ -1,3 +1,3 @@
-//! The built-in timing as a shared library: the same package that the binary bundles.
+//! The built-in timing as a shared library: the package that the binary bundles, under a name of its own.
 
-aiperf_sdk::export!(aiperf_timing::BuiltIn, [Timing]);
+aiperf_sdk::export!(aiperf_timing::BuiltIn as "native-timing", [Timing]);

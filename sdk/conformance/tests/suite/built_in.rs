@@ -1,0 +1,63 @@
+//! Every built-in plugin passes.
+
+use aiperf_conformance::{Kind, Level, Options, Subject, run};
+use aiperf_sdk::{
+    Category, Package,
+    api::abi::{self, import::Root},
+};
+
+use crate::turn;
+
+/// Runs the suite on every entry of a package.
+fn passes<P: Package>(kind: impl Fn(&str) -> Kind) {
+    let root = Root::new(abi::root::<P>());
+    for entry in P::entries() {
+        let subject = Subject::new(root, kind(&entry.name), entry.name.as_str());
+        assert_eq!(subject.kind.category(), entry.category);
+        let conformance = {
+            let _turn = turn();
+            run(&subject, &Options::default())
+        };
+        println!("{conformance}");
+        assert!(conformance.passed(), "{conformance}");
+        // Built-in entries are released with the core, so no later one passes them options.
+        let mut warnings = conformance.failures(Level::Should);
+        assert!(
+            warnings.all(|case| case.id == "every.later_core_options"),
+            "{conformance}"
+        );
+    }
+}
+
+#[test]
+fn endpoints() {
+    passes::<aiperf_endpoints::BuiltIn>(|_| Kind::Endpoint);
+}
+
+#[test]
+fn datasets() {
+    passes::<aiperf_datasets::BuiltIn>(|name| {
+        let sampler = ["sequential", "random", "shuffle"].contains(&name);
+        let kind = sampler.then_some("sampler");
+        Kind::of(Category::Dataset, kind).expect("a kind")
+    });
+}
+
+#[test]
+fn timing() {
+    passes::<aiperf_timing::BuiltIn>(|name| match name {
+        "constant" | "poisson" | "gamma" | "concurrency_burst" => Kind::ArrivalPattern,
+        ramp if ramp.ends_with("_ramp") => Kind::Ramp,
+        _ => Kind::TimingMode,
+    });
+}
+
+#[test]
+fn metrics() {
+    passes::<aiperf_metrics::BuiltIn>(|_| Kind::Metric);
+}
+
+#[test]
+fn exporters() {
+    passes::<aiperf_exporters::BuiltIn>(|_| Kind::Exporter);
+}

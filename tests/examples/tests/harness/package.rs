@@ -1,0 +1,84 @@
+//! A built package in a folder as a user has it.
+
+use std::env;
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use aiperf_host::discovery::{Places, discover};
+use aiperf_host::load::inspect;
+use aiperf_host::resolve::resolve;
+use aiperf_host::{PluginHost, Role};
+use aiperf_plugin_api::host::NoHost;
+use aiperf_plugin_api::record::VersionInfo;
+use tempfile::TempDir;
+
+use super::{Compiler, cargo, example};
+
+/// A registry file, and the library where the file says that it is.
+pub(crate) struct Package {
+    folder: TempDir,
+}
+
+impl Package {
+    /// An example, by its folder and the name of its crate.
+    #[track_caller]
+    pub(crate) fn of_example(name: &str, crate_name: &str, compiler: &Compiler) -> Self {
+        let folder = example(name);
+        cargo(compiler, &folder, &["build", "--quiet", "--locked", "--release"]);
+        Self::collect(&folder, crate_name, compiler)
+    }
+
+    /// What was built in a folder.
+    pub(crate) fn collect(built: &Path, crate_name: &str, compiler: &Compiler) -> Self {
+        let (prefix, suffix) = (env::consts::DLL_PREFIX, env::consts::DLL_SUFFIX);
+        let file = format!("{prefix}{}{suffix}", crate_name.replace('-', "_"));
+        let folder = tempfile::tempdir().unwrap();
+        let library = folder.path().join("target/release").join(&file);
+        fs::create_dir_all(library.parent().unwrap()).unwrap();
+        fs::copy(compiler.target().join("release").join(file), &library).unwrap();
+        fs::copy(built.join("registry.yaml"), folder.path().join("registry.yaml")).unwrap();
+        Self { folder }
+    }
+
+    /// The registry file.
+    pub(crate) fn registry(&self) -> String {
+        self.folder.path().join("registry.yaml").to_str().unwrap().to_owned()
+    }
+
+    /// What the library of an entry says about itself without being loaded.
+    pub(crate) fn version_info(&self, role: Role, entry: &str) -> VersionInfo {
+        let host = self.host();
+        let resolution = host.resolution();
+        let entry = resolution.find(role, entry).unwrap();
+        inspect(resolution.file(entry), resolution.package(entry))
+            .unwrap()
+            .unwrap()
+    }
+
+    /// A host that knows this package alone.
+    pub(crate) fn host(&self) -> PluginHost {
+        let found = discover(&Places {
+            builtin: "schema_version: \"1.0\"\npackages: {}\n",
+            environment: &|_| None,
+            named: &[self.registry().into()],
+        })
+        .unwrap();
+        PluginHost::new(resolve(found.files, Vec::new()).unwrap(), &[])
+    }
+
+    /// Loads the library for an entry. That checks the layout, and that it registers what the registry file declares.
+    #[track_caller]
+    pub(crate) fn loads(&self, role: Role, entry: &str) {
+        let host = self.host();
+        let entry = host.resolution().find(role, entry).unwrap();
+        host.load(entry).unwrap();
+    }
+
+    /// Opens a GPU collector.
+    pub(crate) fn gpu_collector(&self, entry: &str, options: &str) -> aiperf_host::GpuCollectorHandle {
+        let host = self.host();
+        let entry = host.resolution().find(Role::GpuCollector, entry).unwrap();
+        host.open_gpu_collector(entry, options, Arc::new(NoHost)).unwrap()
+    }
+}
