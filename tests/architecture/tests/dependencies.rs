@@ -20,7 +20,14 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("aiperf-host", &["aiperf-plugin-api"]),
     (
         "aiperf-engine",
-        &["aiperf-config", "aiperf-host", "aiperf-http", "aiperf-plugin-api", "aiperf-records", "aiperf-tokenizer"],
+        &[
+            "aiperf-config",
+            "aiperf-host",
+            "aiperf-http",
+            "aiperf-plugin-api",
+            "aiperf-records",
+            "aiperf-tokenizer",
+        ],
     ),
     ("aiperf-endpoints", &["aiperf-sdk"]),
     ("aiperf-datasets", &["aiperf-sdk"]),
@@ -53,7 +60,11 @@ const ALLOWED: &[(&str, &[&str])] = &[
 
 /// Crates that only one room may use, with the reason.
 const CONFINED: &[(&str, &[&str], &str)] = &[
-    ("abi_stable", &["aiperf-plugin-api"], "it is frozen upstream and may have to be replaced"),
+    (
+        "abi_stable",
+        &["aiperf-plugin-api"],
+        "it is frozen upstream and may have to be replaced",
+    ),
     ("hyper", &["aiperf-http"], "the measuring path has one HTTP client"),
     ("libloading", &["aiperf-host"], "only the host loads libraries"),
     ("clap", &["aiperf", "aiperf-config"], "flags are the edge's business"),
@@ -69,7 +80,10 @@ fn every_edge_is_allowed() {
         let name = package.name.as_str();
         // Test packages see what they test.
         let tests_only = package.manifest_path.as_str().contains("/tests/") && name != "aiperf-mock-server";
-        let normal = package.dependencies.iter().filter(|dependency| dependency.kind == DependencyKind::Normal);
+        let normal = package
+            .dependencies
+            .iter()
+            .filter(|dependency| dependency.kind == DependencyKind::Normal);
         for dependency in normal {
             let other = dependency.name.as_str();
             if rooms.contains(other) && !tests_only {
@@ -93,7 +107,13 @@ fn every_edge_is_allowed() {
 }
 
 /// Rooms that may contain unsafe code, each in named modules.
-const UNSAFE: &[&str] = &["plugin-api/src", "core/host/src/load/native.rs", "core/http/src", "core/engine/src/dataset/store.rs", "sdk/rust/src/export.rs"];
+const UNSAFE: &[&str] = &[
+    "plugin-api/src",
+    "core/host/src/load/native.rs",
+    "core/http/src",
+    "core/engine/src/dataset/store.rs",
+    "sdk/rust/src/export.rs",
+];
 
 #[test]
 fn unsafe_code_stays_in_its_rooms() {
@@ -101,7 +121,9 @@ fn unsafe_code_stays_in_its_rooms() {
     let root = metadata.workspace_root.as_std_path();
     let mut faults = Vec::new();
     for package in &metadata.packages {
-        let Some(folder) = package.manifest_path.parent() else { continue };
+        let Some(folder) = package.manifest_path.parent() else {
+            continue;
+        };
         visit(&folder.as_std_path().join("src"), &mut |path, text| {
             let relative = path.strip_prefix(root).unwrap_or(path).to_string_lossy().into_owned();
             let uses = text.lines().any(|line| {

@@ -149,7 +149,11 @@ fn compare(ours: &Value, theirs: &Value, timed: bool, complaints: &mut Vec<Strin
         // Extremes, and with them means, are the machine's; the middle is the tool's.
         let jitter = jitter(tag, mine["unit"].as_str().unwrap());
         let timed_distribution = jitter.is_some() && !is_curve(tag) && other.contains_key("p50");
-        for key in if timed_distribution { &["p50"][..] } else { &["avg", "p50"] } {
+        for key in if timed_distribution {
+            &["p50"][..]
+        } else {
+            &["avg", "p50"]
+        } {
             if is_curve(tag) && *key == "p50" {
                 continue;
             }

@@ -206,7 +206,9 @@ impl LoadCause {
             Self::OutsideFolder { .. } => "copy the library into the folder of the registry file",
             Self::NoTarget { .. } | Self::OtherPlatform { .. } => "get the package for this platform from its vendor",
             Self::NotALibrary { .. } => "correct `library:` in the registry file, or install the package again",
-            Self::NoRecord | Self::MissingSymbol => "run `aiperf plugins --validate --plugin-registry FILE`; rebuild with the SDK",
+            Self::NoRecord | Self::MissingSymbol => {
+                "run `aiperf plugins --validate --plugin-registry FILE`; rebuild with the SDK"
+            }
             Self::ApiMajor { plugin, host } if plugin.major > host.major => "update aiperf, or use an older package",
             Self::ApiMajor { .. } | Self::ApiRange { .. } => "update the package, or use an aiperf it works with",
             Self::Layout { .. } | Self::AbiBase { .. } => "rebuild the plugin with the released SDK",
@@ -214,7 +216,9 @@ impl LoadCause {
             Self::Seal { .. } => "allow memfd_create, or remove `sha256:` if you trust the file",
             Self::Dynamic { .. } => "install what the message names, or get a build for this system",
             Self::Start { .. } => "report it to the package's vendor",
-            Self::Declaration { .. } => "correct the registry file; `aiperf plugins --validate --plugin-registry FILE` checks it",
+            Self::Declaration { .. } => {
+                "correct the registry file; `aiperf plugins --validate --plugin-registry FILE` checks it"
+            }
             Self::NotBundled { .. } => "use a complete build of aiperf",
             Self::NoWasm => "use a native build of the package",
             Self::NativeRefused => "choose a WebAssembly package, or drop --wasm-only if you trust this one",
