@@ -1,0 +1,200 @@
+//! Following a run through the controller's inbox, to its report.
+
+use std::time::{Duration, Instant};
+
+use aiperf_config::RunPlan;
+use aiperf_host::PluginHost;
+use aiperf_plugin_api::report::{ErrorGroup, PackageUse, PhaseReport, Report, RunInfo};
+use crossbeam_channel::{Receiver, never, select};
+
+use super::interface::{Observer, RunOutcome};
+use crate::{
+    bus::Route,
+    message::{CancelReason, ExportDone, Failure, Message, PhasesReport},
+};
+
+/// After a service has failed, the others get so long to bring their records home.
+const ABORT_PATIENCE: Duration = Duration::from_secs(5);
+/// Summaries and exports may take long; a service that says nothing for this long is lost.
+const REPORT_PATIENCE: Duration = Duration::from_secs(300);
+
+/// Follows a run through the controller's inbox.
+pub(super) struct Follow<'a> {
+    pub(super) inbox: Receiver<Message>,
+    pub(super) interrupts: Receiver<()>,
+    pub(super) observer: &'a mut dyn Observer,
+    pub(super) names: Vec<(String, bool)>,
+    pub(super) timing: Route,
+    pub(super) records: Route,
+    pub(super) interrupted: bool,
+    pub(super) failure: Option<Failure>,
+}
+
+impl Follow<'_> {
+    /// Until every record is with the records manager, or a failure has made that hopeless.
+    pub(super) fn until_records_are_in(&mut self) {
+        let mut give_up: Option<Instant> = None;
+        loop {
+            let timeout = give_up.map_or(Duration::from_secs(3600), |at| {
+                at.saturating_duration_since(Instant::now())
+            });
+            select! {
+                recv(self.inbox) -> message => match message {
+                    Ok(Message::RecordsComplete) | Err(_) => return,
+                    Ok(Message::Progress(progress)) => {
+                        if let Some((name, warmup)) = self.names.get(progress.phase as usize) {
+                            self.observer.progress(name, *warmup, &progress);
+                        }
+                    }
+                    Ok(Message::Failed(failure)) => {
+                        self.fail(failure);
+                        give_up = give_up.or_else(|| Some(Instant::now() + ABORT_PATIENCE));
+                    }
+                    Ok(_) => {}
+                },
+                recv(self.interrupts) -> signal => {
+                    if signal.is_err() {
+                        self.interrupts = never();
+                    } else if !self.interrupted {
+                        self.interrupted = true;
+                        self.observer.interrupted();
+                        // A timing manager that has gone has nothing to stop.
+                        let _ = self.timing.send(Message::Interrupt(CancelReason::Interrupt));
+                    }
+                },
+                default(timeout) => if give_up.is_some() { return },
+            }
+        }
+    }
+
+    fn fail(&mut self, failure: Failure) {
+        self.observer.warn(&format!(
+            "{}: {}; the run is given up",
+            failure.service, failure.message
+        ));
+        let _ = self.timing.send(Message::Interrupt(CancelReason::Abort));
+        self.failure.get_or_insert(failure);
+    }
+
+    /// Has the phases summarised and the report exported.
+    pub(super) fn report(&mut self, info: &RunInfo, host: &PluginHost, plan: &RunPlan) -> RunOutcome {
+        let mut outcome = RunOutcome {
+            console: Vec::new(),
+            folder: plan.artifacts.dir.clone(),
+            files: Vec::new(),
+            valid: 0,
+            duration_ns: None,
+            errors: Vec::new(),
+            interrupted: self.interrupted,
+            failure: None,
+        };
+        if let Some(phases) = self.ask_phases() {
+            outcome.valid = phases.valid;
+            outcome.duration_ns = benchmark_duration(&phases.phases);
+            outcome.errors = errors(&phases.phases);
+            if let Some(done) = self.ask_export(info, host, phases) {
+                for skipped in &done.skipped {
+                    self.observer.warn(skipped);
+                }
+                outcome.console = done.console;
+                outcome.files = done.files;
+            }
+        }
+        outcome.failure = self
+            .failure
+            .as_ref()
+            .map(|failure| (failure.message.clone(), failure.plugin));
+        outcome
+    }
+
+    fn ask_phases(&mut self) -> Option<PhasesReport> {
+        self.records.send(Message::Summarise).ok()?;
+        self.wait_for(|message| match message {
+            Message::Phases(phases) => Some(*phases),
+            _ => None,
+        })
+    }
+
+    fn ask_export(&mut self, info: &RunInfo, host: &PluginHost, phases: PhasesReport) -> Option<ExportDone> {
+        let complete = !self.interrupted && self.failure.is_none();
+        let report = Report {
+            info: info.clone(),
+            phases: phases.phases,
+            was_cancelled: self.interrupted,
+            is_complete: complete,
+            incomplete_reason: match &self.failure {
+                Some(failure) => Some(format!("{}: {}", failure.service, failure.message)),
+                None if self.interrupted => Some("interrupted by the user".into()),
+                None => None,
+            },
+            packages: packages(host),
+            warnings: phases.warnings,
+            sections: serde_json::Map::new(),
+        };
+        self.records.send(Message::Export(Box::new(report))).ok()?;
+        self.wait_for(|message| match message {
+            Message::Exported(done) => Some(*done),
+            _ => None,
+        })
+    }
+
+    fn wait_for<T>(&mut self, pick: impl Fn(Message) -> Option<T>) -> Option<T> {
+        let deadline = Instant::now() + REPORT_PATIENCE;
+        loop {
+            let message = self.inbox.recv_deadline(deadline).ok()?;
+            if let Message::Failed(failure) = message {
+                self.observer.warn(&format!("{}: {}", failure.service, failure.message));
+                self.failure.get_or_insert(failure);
+            } else if let Some(found) = pick(message) {
+                return Some(found);
+            }
+        }
+    }
+}
+
+fn profiling(phases: &[PhaseReport]) -> impl Iterator<Item = &PhaseReport> {
+    phases.iter().filter(|phase| phase.profiling_index.is_some())
+}
+
+/// The sum over the profiling phases that have one.
+fn benchmark_duration(phases: &[PhaseReport]) -> Option<u64> {
+    profiling(phases)
+        .flat_map(|phase| &phase.metrics)
+        .filter(|metric| metric.spec.tag == "benchmark_duration")
+        .filter_map(|metric| metric.stats.avg)
+        .reduce(|sum, duration| sum + duration)
+        .map(|sum| sum as u64)
+}
+
+fn errors(phases: &[PhaseReport]) -> Vec<ErrorGroup> {
+    let mut errors: Vec<ErrorGroup> = profiling(phases)
+        .flat_map(|phase| phase.errors.iter().cloned())
+        .collect();
+    errors.sort_by_key(|error| std::cmp::Reverse(error.count));
+    errors
+}
+
+fn packages(host: &PluginHost) -> Vec<PackageUse> {
+    host.usage()
+        .into_iter()
+        .map(|used| PackageUse {
+            name: used.package,
+            version: used.version,
+            form: used.form.to_owned(),
+            sha256: used.sha256,
+            calls: used.entries.iter().map(|entry| entry.calls).sum(),
+            time_ns: used.entries.iter().map(|entry| entry.total_ns).sum(),
+            skipped: used.entries.iter().map(|entry| entry.errors).sum(),
+            shadowed: used
+                .entries
+                .iter()
+                .flat_map(|entry| entry.shadowed.iter().cloned())
+                .collect(),
+            entries: used
+                .entries
+                .iter()
+                .map(|entry| format!("{}/{}", entry.role, entry.name))
+                .collect(),
+        })
+        .collect()
+}

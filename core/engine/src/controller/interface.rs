@@ -1,0 +1,68 @@
+//! What goes into a run and what comes out of it.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use aiperf_config::{RunPlan, UrlSpec};
+use aiperf_host::PluginHost;
+use aiperf_plugin_api::report::ErrorGroup;
+use crossbeam_channel::Receiver;
+
+use crate::{message::Progress, services::SharedTokenizer};
+
+/// Everything that a run needs from outside.
+pub struct RunRequest {
+    /// What to do.
+    pub plan: RunPlan,
+    /// Plugins.
+    pub host: Arc<PluginHost>,
+    /// Base URLs: the plan's, with the mock server's address in place of `mock:`.
+    pub urls: Vec<UrlSpec>,
+    /// The tokenizer, perhaps still loading.
+    pub tokenizer: Arc<SharedTokenizer>,
+    /// Version of this tool.
+    pub version: String,
+    /// Each message is a request to stop.
+    pub interrupts: Receiver<()>,
+}
+
+/// Sees a run happen.
+pub trait Observer {
+    /// A phase goes on: its name and whether it is a warmup.
+    fn progress(&mut self, phase: &str, warmup: bool, progress: &Progress) {
+        let _ = (phase, warmup, progress);
+    }
+    /// Something the user should know now.
+    fn warn(&mut self, message: &str) {
+        let _ = message;
+    }
+    /// The first interrupt has been taken in.
+    fn interrupted(&mut self) {}
+    /// The artifact folder exists now.
+    fn folder_made(&mut self, folder: &Path) {
+        let _ = folder;
+    }
+}
+
+/// How a run went.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunOutcome {
+    /// Texts for the console, in order.
+    pub console: Vec<String>,
+    /// The artifact folder.
+    pub folder: PathBuf,
+    /// Artifacts, relative to it.
+    pub files: Vec<String>,
+    /// Valid records of profiling phases.
+    pub valid: u64,
+    /// `benchmark_duration` of the profiling phases together, in ns.
+    pub duration_ns: Option<u64>,
+    /// Errors of the profiling phases, the most frequent first.
+    pub errors: Vec<ErrorGroup>,
+    /// The user cut it short.
+    pub interrupted: bool,
+    /// Why the run is not whole, if a service failed; `true` if a plugin is at fault.
+    pub failure: Option<(String, bool)>,
+}
