@@ -45,6 +45,10 @@ pub(crate) const CASES: &[Definition] = &[
 /// Steps at one time before a collector must wait.
 const STEPS: usize = 64;
 
+/// Virtual time of a poll.
+const BEGIN_NS: u64 = 1_000_000_000;
+const SECONDS: u64 = 30;
+
 /// A page in the text format of Prometheus, with the fields of DCGM.
 const PAGE: &str = "\
 # HELP DCGM_FI_DEV_POWER_USAGE Power draw (in W).\n\
@@ -86,12 +90,12 @@ impl Polled {
     }
 }
 
-/// Polls for 30 virtual seconds; `reply` answers each request.
-fn poll(bench: &Bench, mut reply: impl FnMut(usize) -> Option<Scrape>) -> Result<Polled, Stop> {
+/// Polls for some virtual seconds; `reply` answers each request.
+fn poll(bench: &Bench, seconds: u64, mut reply: impl FnMut() -> Option<Scrape>) -> Result<Polled, Stop> {
     let mut collector = bench.gpu_collector()?;
-    let (mut polled, mut now_ns, mut at_once, mut asked) = (Polled::default(), 1_000_000_000_u64, 0, 0);
+    let (mut polled, mut now_ns, mut at_once) = (Polled::default(), BEGIN_NS, 0);
     let mut scrape = None;
-    while now_ns < 31_000_000_000 && polled.polls.len() < 100_000 {
+    while now_ns < BEGIN_NS + seconds * 1_000_000_000 && polled.polls.len() < 100_000 {
         match collector.poll(now_ns, scrape.take()) {
             Ok(poll) => {
                 match &poll {
@@ -101,8 +105,7 @@ fn poll(bench: &Bench, mut reply: impl FnMut(usize) -> Option<Scrape>) -> Result
                         now_ns = now_ns.saturating_add(ms.max(&1).saturating_mul(1_000_000));
                     }
                     Poll::Request(_) => {
-                        scrape = reply(asked);
-                        asked += 1;
+                        scrape = reply();
                         at_once += 1;
                     }
                     Poll::Readings(_) => at_once += 1,
@@ -124,7 +127,7 @@ fn poll(bench: &Bench, mut reply: impl FnMut(usize) -> Option<Scrape>) -> Result
 }
 
 fn usual(bench: &Bench) -> Result<Polled, Stop> {
-    poll(bench, |_| Some(answer(200, PAGE)))
+    poll(bench, SECONDS, || Some(answer(200, PAGE)))
 }
 
 fn at_rest(what: &str, polled: &Polled) -> Verdict {
@@ -137,12 +140,15 @@ fn at_rest(what: &str, polled: &Polled) -> Verdict {
 
 fn bounded(bench: &Bench) -> Verdict {
     at_rest("with good answers", &usual(bench)?)?;
-    at_rest("with answers of 404", &poll(bench, |_| Some(answer(404, "not found")))?)?;
+    at_rest(
+        "with answers of 404",
+        &poll(bench, SECONDS, || Some(answer(404, "not found")))?,
+    )?;
     at_rest(
         "without answers",
-        &poll(bench, |_| Some(answer(0, "connection refused")))?,
+        &poll(bench, SECONDS, || Some(answer(0, "connection refused")))?,
     )?;
-    at_rest("with answers that are lost", &poll(bench, |_| None)?)
+    at_rest("with answers that are lost", &poll(bench, SECONDS, || None)?)
 }
 
 fn requests(bench: &Bench) -> Verdict {
@@ -228,7 +234,8 @@ fn garbage(bench: &Bench) -> Verdict {
         ));
     }
     for (what, scrape) in answers {
-        let polled = poll(bench, |_| Some(scrape.clone()))?;
+        // Some polls tell; the answers are many.
+        let polled = poll(bench, 1, || Some(scrape.clone()))?;
         if let Some(panic) = bench.panics.first() {
             fail!("{what}: {panic}");
         }

@@ -10,7 +10,7 @@ const IDLE_CALLS: u32 = 100;
 
 /// Calls per request, and those that every phase may make besides.
 const CALLS_PER_REQUEST: u64 = 100;
-const CALLS: u64 = 20_000;
+const CALLS: u64 = 2_000;
 
 /// A call of `step`: what the mode was told, and what it asked for.
 pub(super) struct Call {

@@ -133,16 +133,19 @@ impl Broken {
                     assert!(self.known.contains(&returned.session), "who is {}?", returned.session);
                 }
             }
-            Event::Refused { session } if self.has("insists") => actions.push(Action::Start {
-                session,
-                pick: Pick::Next,
-                at_ns: self.next_ns + 5 * MS,
-                on_full: OnFull::Refuse,
-                max_turns: None,
-                max_tokens: None,
-                first_turn: 0,
-                tree: None,
-            }),
+            // Once more, and under the same number.
+            Event::Refused { session } if self.has("insists") && self.known.remove(&session) => {
+                actions.push(Action::Start {
+                    session,
+                    pick: Pick::Next,
+                    at_ns: self.next_ns + 5 * MS,
+                    on_full: OnFull::Refuse,
+                    max_turns: None,
+                    max_tokens: None,
+                    first_turn: 0,
+                    tree: None,
+                })
+            }
             Event::Rate { rate, .. } => self.interval_ns = Some((1e9 / rate) as u64),
             _ => {}
         }
