@@ -20,7 +20,7 @@ pub(crate) struct Command {
 }
 
 /// Every command.
-pub(crate) const COMMANDS: [Command; 4] = [
+pub(crate) const COMMANDS: [Command; 5] = [
     Command {
         name: "profile",
         summary: "Run a benchmark.",
@@ -28,7 +28,7 @@ pub(crate) const COMMANDS: [Command; 4] = [
     },
     Command {
         name: "plugins",
-        summary: "List, inspect and validate plugins.",
+        summary: "List, write, test and install plugins.",
         action: plugins::run,
     },
     Command {
@@ -40,6 +40,11 @@ pub(crate) const COMMANDS: [Command; 4] = [
         name: plugins::LOAD_COMMAND,
         summary: "",
         action: plugins::load,
+    },
+    Command {
+        name: plugins::TEST_COMMAND,
+        summary: "",
+        action: plugins::test_entry,
     },
 ];
 
@@ -138,7 +143,7 @@ mod tests {
         ] {
             let message = refused(word);
             assert!(message.contains(hint) && message.contains(word), "{word}: {message}");
-            assert!(!message.contains(plugins::LOAD_COMMAND), "{message}");
+            assert!(!message.contains("__"), "{message}");
         }
     }
 }

@@ -62,6 +62,30 @@ pub(super) fn overview(view: &View) -> String {
     text
 }
 
+/// Packages with all that is known of them, and their entries.
+pub(super) fn package(view: &View) -> String {
+    let mut text = String::new();
+    for package in &view.packages {
+        text.push_str(&format!("{} {}\n", package.name, package.version));
+        let lines = [
+            ("description", package.description.clone().unwrap_or_default()),
+            ("form", package.form_text()),
+            ("file", package.file.clone().unwrap_or_default()),
+            ("plugin API", package.api.clone()),
+            ("declared", package.declared.clone()),
+            ("license", package.license.clone().unwrap_or_default()),
+            ("homepage", package.homepage.clone().unwrap_or_default()),
+            ("asks for", package.capabilities.join(", ")),
+        ];
+        for (label, value) in lines.into_iter().filter(|line| !line.1.is_empty()) {
+            text.push_str(&format!("  {:14}{value}\n", format!("{label}:")));
+        }
+    }
+    text.push('\n');
+    text.push_str(&entries(view));
+    text
+}
+
 /// Every entry.
 pub(super) fn entries(view: &View) -> String {
     table(view.entries.iter())

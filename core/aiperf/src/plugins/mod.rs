@@ -1,23 +1,44 @@
 //! `aiperf plugins`: what is registered, who wins each name and why, and whether packages load.
 //!
 //! Listing reads registry files, and for one entry the record in its library's file. No package is opened: a broken one
-//! disturbs nothing. `--validate` opens each in a process of its own, so that not even a crash does.
+//! disturbs nothing. Validating and testing open each in a process of its own, so that not even a crash does.
+//!
+//! * [`commands`]: the sub-commands. [`arguments`]: what the command line says. [`subject`]: which package it means.
+//! * [`list`], [`detail`], [`which`], [`info`], with [`view`] and [`columns`]: what is registered.
+//! * [`validate`], [`test`], [`bench`], with [`child`] and [`suite`]: what opens packages.
+//! * [`new`]: a package to begin with. [`install`], [`remove`], [`pack`], with [`digest`]: packages as folders.
+//! * [`schema`]: registry files for editors.
 
 mod arguments;
+mod bench;
+mod child;
 mod columns;
+mod commands;
 mod detail;
+mod digest;
+mod info;
+mod install;
 mod list;
+mod new;
+mod pack;
+mod remove;
+mod schema;
+mod subject;
+mod suite;
+mod test;
 mod validate;
 mod view;
+mod which;
 
+pub(crate) use suite::{TEST_COMMAND, run as test_entry};
 pub(crate) use validate::{LOAD_COMMAND, load};
 
 use std::ffi::OsString;
 
-use aiperf_config::{ExitCode, PluginPlan};
+use aiperf_config::ExitCode;
 use aiperf_host::Role;
 
-use crate::{bundled, failure::Failure, stdout, terminal};
+use crate::{failure::Failure, stdout};
 use arguments::Asked;
 use view::View;
 
@@ -26,6 +47,17 @@ use view::View;
 /// # Errors
 /// When a registry file that was named is broken, or nothing has the category or the name.
 pub(crate) fn run(arguments: &[OsString]) -> Result<ExitCode, Failure> {
+    match arguments.split_first() {
+        Some((first, rest)) => match commands::find(first) {
+            Some(command) => (command.action)(rest),
+            None => list_command(arguments),
+        },
+        None => list_command(arguments),
+    }
+}
+
+/// The listings of the original.
+fn list_command(arguments: &[OsString]) -> Result<ExitCode, Failure> {
     let arguments = match arguments::parse(arguments)? {
         Asked::Help(text) => {
             stdout::print(&text)?;
@@ -34,16 +66,9 @@ pub(crate) fn run(arguments: &[OsString]) -> Result<ExitCode, Failure> {
         Asked::For(arguments) => arguments,
     };
     let category = arguments.category.as_deref().map(role).transpose()?;
-    let plan = PluginPlan {
-        registries: arguments.registries.clone(),
-        ..PluginPlan::default()
-    };
-    let (host, problems) = bundled::host(&plan)?;
-    for problem in &problems {
-        terminal::write(&format!("warning: left out: {problem}\n"));
-    }
+    let host = subject::host(&arguments.registries)?;
     if arguments.validate {
-        return validate::run(host.resolution(), &arguments);
+        return validate::run(host.resolution(), &arguments.registries, None, arguments.json);
     }
     let mut view = View::new(host.resolution());
     if let Some(role) = category {
@@ -76,7 +101,8 @@ fn json(value: &impl serde::Serialize) -> Result<String, Failure> {
 fn role(text: &str) -> Result<Role, Failure> {
     Role::parse(text).ok_or_else(|| {
         let names: Vec<&str> = Role::ALL.iter().map(|role| role.as_str()).collect();
-        let near = aiperf_host::near(text, names.iter().copied());
+        let words = commands::COMMANDS.iter().map(|command| command.name);
+        let near = aiperf_host::near(text, names.iter().copied().chain(words));
         let hint = match near.as_slice() {
             [] => String::new(),
             near => format!("did you mean {}? ", near.join(" or ")),

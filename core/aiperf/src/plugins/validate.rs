@@ -3,9 +3,7 @@
 use std::{
     collections::BTreeSet,
     ffi::OsString,
-    io::{self, Read},
-    process::{Child, Command, ExitStatus, Stdio},
-    thread,
+    path::{Path, PathBuf},
     time::Duration,
 };
 
@@ -14,10 +12,14 @@ use aiperf_host::{
     Role,
     resolve::{EntryRef, Resolution},
 };
-use crossbeam_channel::bounded;
+use clap::Arg;
 use serde::Serialize;
 
-use super::{arguments::Arguments, json, view::PackageView};
+use super::{
+    arguments::{Words, output_argument, registry_argument},
+    child, json, subject,
+    view::PackageView,
+};
 use crate::{bundled, failure::Failure, stdout};
 
 /// The command that opens one package: `REGISTRY PACKAGE [FILE...]`. Only [`run`] calls it.
@@ -29,9 +31,6 @@ const LOADED: &str = "aiperf: package loaded";
 /// A package that takes longer to open hangs.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Bytes of a child's messages that are kept.
-const LONGEST_MESSAGE: u64 = 16 * 1024;
-
 /// What came of one package.
 #[derive(Debug, Serialize)]
 struct Checked {
@@ -42,15 +41,23 @@ struct Checked {
     problem: Option<String>,
 }
 
-/// Opens every package and reports.
+/// Opens every package, or those of one registry file, and reports.
 ///
 /// # Errors
 /// When the report can't be written.
-pub(super) fn run(resolution: &Resolution, arguments: &Arguments) -> Result<ExitCode, Failure> {
+pub(super) fn run(
+    resolution: &Resolution,
+    registries: &[PathBuf],
+    only: Option<&Path>,
+    as_json: bool,
+) -> Result<ExitCode, Failure> {
     let mut checked = Vec::new();
     for (entry, package) in packages(resolution) {
+        if only.is_some_and(|file| resolution.file(entry).source.file() != file) {
+            continue;
+        }
         let source = resolution.file(entry).source.to_string();
-        let problem = open_in_child(&source, &package.name, arguments).err();
+        let problem = open_in_child(&source, &package.name, registries).err();
         checked.push(Checked {
             package,
             ok: problem.is_none(),
@@ -58,7 +65,7 @@ pub(super) fn run(resolution: &Resolution, arguments: &Arguments) -> Result<Exit
         });
     }
     let failed = checked.iter().filter(|checked| !checked.ok).count();
-    let text = if arguments.json {
+    let text = if as_json {
         json(&checked)?
     } else {
         report(&checked, failed)
@@ -88,8 +95,40 @@ fn report(checked: &[Checked], failed: usize) -> String {
     text
 }
 
+fn words() -> clap::Command {
+    clap::Command::new("aiperf plugins validate")
+        .about("Open every package, or those of a file, each in a child process; exit code 3 if one can't be opened.")
+        .arg(
+            Arg::new("file")
+                .value_name("FILE")
+                .help("Path of a registry file or of its folder: only its packages"),
+        )
+        .arg(registry_argument())
+        .arg(output_argument())
+}
+
+/// `aiperf plugins validate`.
+///
+/// # Errors
+/// When a registry file that was named is broken.
+pub(super) fn command(arguments: &[OsString]) -> Result<ExitCode, Failure> {
+    let words = match Words::read(words(), arguments)? {
+        Words::Help(text) => return stdout::print(&text).map(|()| ExitCode::Ok),
+        found => found,
+    };
+    let mut registries = words.registries();
+    let mut only = None;
+    if let Some(word) = words.optional("file") {
+        let file = subject::registry_file(&word).unwrap_or_else(|| PathBuf::from(&word));
+        only = Some(file.canonicalize().unwrap_or_else(|_| file.clone()));
+        registries.push(file);
+    }
+    let host = subject::host(&registries)?;
+    run(host.resolution(), &registries, only.as_deref(), words.json())
+}
+
 /// Every package that brings an entry, with one of its entries.
-fn packages(resolution: &Resolution) -> Vec<(EntryRef, PackageView)> {
+pub(super) fn packages(resolution: &Resolution) -> Vec<(EntryRef, PackageView)> {
     let mut seen = BTreeSet::new();
     Role::ALL
         .into_iter()
@@ -101,57 +140,18 @@ fn packages(resolution: &Resolution) -> Vec<(EntryRef, PackageView)> {
         .collect()
 }
 
-fn open_in_child(source: &str, package: &str, arguments: &Arguments) -> Result<(), String> {
-    let failed = |error: io::Error| format!("no process can be started to open it: {error}");
-    let program = std::env::current_exe().map_err(failed)?;
-    let mut child = Command::new(program)
-        .args([LOAD_COMMAND, source, package])
-        .args(&arguments.registries)
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .map_err(failed)?;
-    let Some((said, complaint)) = listen(&mut child) else {
-        let _ = child.kill();
-        let _ = child.wait();
-        return Err(format!("it was not open after {} s: it hangs", PATIENCE.as_secs()));
-    };
-    let status = child.wait().map_err(failed)?;
-    if status.success() && said.trim_end().ends_with(LOADED) {
+/// Opens a package in a child.
+///
+/// # Errors
+/// Why it can't be opened, in a screen.
+pub(super) fn open_in_child(source: &str, package: &str, registries: &[PathBuf]) -> Result<(), String> {
+    let words = [LOAD_COMMAND, source, package].map(OsString::from);
+    let files = registries.iter().map(|file| file.clone().into_os_string());
+    let ended = child::run(words.into_iter().chain(files), PATIENCE)?;
+    if ended.status.success() && ended.said.trim_end().ends_with(LOADED) {
         return Ok(());
     }
-    Err(match complaint.trim_end().strip_prefix("error: ") {
-        Some(message) => message.to_owned(),
-        None => crash(status, complaint.trim_end()),
-    })
-}
-
-/// What the child writes to both outputs until it ends; `None` if that takes too long.
-fn listen(child: &mut Child) -> Option<(String, String)> {
-    let (sender, receiver) = bounded(1);
-    let (mut stdout, stderr) = (child.stdout.take()?, child.stderr.take()?);
-    let complaint = thread::spawn(move || {
-        let mut text = Vec::new();
-        let _ = stderr.take(LONGEST_MESSAGE).read_to_end(&mut text);
-        String::from_utf8_lossy(&text).into_owned()
-    });
-    thread::spawn(move || {
-        let mut text = Vec::new();
-        let _ = stdout.read_to_end(&mut text);
-        let said = String::from_utf8_lossy(&text).into_owned();
-        let _ = sender.send((said, complaint.join().unwrap_or_default()));
-    });
-    receiver.recv_timeout(PATIENCE).ok()
-}
-
-fn crash(status: ExitStatus, complaint: &str) -> String {
-    let mut text = format!("opening it ended the process: {status}");
-    if !complaint.is_empty() {
-        text.push('\n');
-        text.push_str(complaint);
-    }
-    text
+    Err(ended.problem("opening it"))
 }
 
 /// The command of the child.

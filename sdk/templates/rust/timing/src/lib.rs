@@ -28,17 +28,24 @@ aiperf_sdk::export!(crate::{{type}}Package, [Timing]);
 
 /// Options: `--plugin-opt timing/{{entry}}.interval_ms=50`.
 #[derive(Debug, Clone, serde::Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub struct Options {
     /// Time between two conversations in ms; positive.
     pub interval_ms: f64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { interval_ms: 100.0 }
+    }
 }
 
 /// The timing mode.
 #[derive(Debug)]
 pub struct {{type}} {
     interval_ns: u64,
-    next_ns: u64,
+    /// When the next conversation starts; `None` before the phase does.
+    next_ns: Option<u64>,
     session: u64,
 }
 
@@ -57,7 +64,7 @@ impl {{type}} {
         }
         Ok(Self {
             interval_ns: interval_ns as u64,
-            next_ns: 0,
+            next_ns: None,
             session: 0,
         })
     }
@@ -65,11 +72,14 @@ impl {{type}} {
 
 impl Timing for {{type}} {
     fn start(&mut self, plan: &TimingPlan) -> Result<()> {
-        self.next_ns = plan.start_ns;
+        self.next_ns = Some(plan.start_ns);
         Ok(())
     }
 
     fn step(&mut self, now_ns: u64, events: &[Event]) -> Result<Step> {
+        let mut next_ns = self
+            .next_ns
+            .ok_or_else(|| PluginError::failed("a step before the start"))?;
         let mut actions = Vec::new();
         for event in events {
             if let Event::Ready {
@@ -86,14 +96,15 @@ impl Timing for {{type}} {
                 });
             }
         }
-        while self.next_ns <= now_ns {
-            actions.push(Action::start(self.session, self.next_ns));
+        while next_ns <= now_ns {
+            actions.push(Action::start(self.session, next_ns));
             self.session += 1;
-            self.next_ns = self.next_ns.saturating_add(self.interval_ns);
+            next_ns = next_ns.saturating_add(self.interval_ns);
         }
+        self.next_ns = Some(next_ns);
         Ok(Step {
             actions,
-            next_wake_ns: Some(self.next_ns),
+            next_wake_ns: Some(next_ns),
         })
     }
 }
@@ -130,7 +141,6 @@ mod tests {
     #[test]
     fn wrong_options_are_refused() {
         for options in [
-            "{}",
             r#"{"interval_ms": 0}"#,
             r#"{"interval_ms": 1, "intervall": 2}"#,
         ] {

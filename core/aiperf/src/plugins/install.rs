@@ -1,0 +1,221 @@
+//! `aiperf plugins install`: a package is copied to the user's plugin folder.
+
+use std::{
+    collections::BTreeSet,
+    ffi::OsString,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use aiperf_config::ExitCode;
+use aiperf_host::{
+    discovery::{self, Places},
+    registry::{Package, RegistryFile, Source},
+};
+use clap::{Arg, ArgAction, Command};
+
+use super::{arguments::Words, digest, pack, subject, validate::open_in_child};
+use crate::{bundled, failure::Failure, stdout};
+
+fn command() -> Command {
+    Command::new("aiperf plugins install")
+        .about("Copy a package, its registry file and the files that it names, to your plugin folder.")
+        .arg(
+            Arg::new("source")
+                .value_name("FOLDER|FILE")
+                .required(true)
+                .help("The package: its registry file, or the folder of it"),
+        )
+        .arg(
+            Arg::new("force")
+                .long("force")
+                .action(ArgAction::SetTrue)
+                .help("Replace the package if it is installed already"),
+        )
+}
+
+/// The user's plugin folder.
+///
+/// # Errors
+/// When the environment names none.
+pub(super) fn plugin_folder() -> Result<PathBuf, Failure> {
+    discovery::plugin_folder(&|name| std::env::var_os(name)).ok_or_else(|| {
+        Failure::usage("there is no plugin folder: neither XDG_DATA_HOME nor HOME is an absolute path")
+            .with_help("set one, or use the package with --plugin-registry FILE")
+    })
+}
+
+/// The registry files that are installed.
+///
+/// # Errors
+/// When a file that the environment names is broken.
+pub(super) fn installed() -> Result<Vec<RegistryFile>, Failure> {
+    let places = Places {
+        builtin: bundled::REGISTRY,
+        environment: &|name| std::env::var_os(name).filter(|_| name != discovery::REGISTRY_VARIABLE),
+        named: &[],
+    };
+    let mut files = discovery::discover(&places)?.files;
+    files.retain(|file| matches!(file.source, Source::Installed(_)));
+    Ok(files)
+}
+
+/// Installs.
+///
+/// # Errors
+/// When the package is broken, can't be opened, or is installed already.
+pub(super) fn run(arguments: &[OsString]) -> Result<ExitCode, Failure> {
+    let words = match Words::read(command(), arguments)? {
+        Words::Help(text) => return stdout::print(&text).map(|()| ExitCode::Ok),
+        found => found,
+    };
+    let (file, text) = pack::read(&words.text("source"))?;
+    let Some(first) = file.packages().first() else {
+        return Err(Failure::usage(format!("{} declares no package", file.source)));
+    };
+    // Before anything of it runs.
+    let filled = digest::fill(&file, &text)?;
+    let folder = plugin_folder()?;
+    let target = folder.join(first.name.as_str());
+    if file.source.file().starts_with(&folder) {
+        return Err(Failure::usage(format!("{} is installed already", file.source)));
+    }
+    check_names(&file, &target, words.switch("force"))?;
+    for package in file.packages() {
+        if let Some(unbuilt) = subject::unbuilt(&file, package) {
+            return Err(Failure::plugin(unbuilt));
+        }
+        let registries = [file.source.file().to_owned()];
+        open_in_child(&file.source.to_string(), package.name.as_str(), &registries)
+            .map_err(|problem| Failure::plugin(format!("{} was not installed: {problem}", package.name)))?;
+    }
+    let copied = copy(&file, &filled.text, &folder, &target)?;
+    let names: Vec<String> = file
+        .packages()
+        .iter()
+        .map(|one| format!("{} {}", one.name, one.version))
+        .collect();
+    let entries: Vec<String> = file
+        .entries()
+        .iter()
+        .map(|one| format!("{}/{}", one.role, one.name))
+        .collect();
+    let mut told = format!("Installed {} in {}\n", names.join(", "), target.display());
+    for path in copied {
+        told.push_str(&format!("  {path}\n"));
+    }
+    for left in filled.left {
+        told.push_str(&format!("  no digest is declared for {left}\n"));
+    }
+    told.push_str(&format!(
+        "Native code, unsandboxed: it can do what you can.\nEntries: {}\n",
+        entries.join(", ")
+    ));
+    for entry in file.entries() {
+        told.push_str(&format!("Next: aiperf plugins which {} {}\n", entry.role, entry.name));
+    }
+    told.push_str(&format!("To undo: aiperf plugins remove {}\n", first.name));
+    stdout::print(&told)?;
+    Ok(ExitCode::Ok)
+}
+
+/// Package names are taken by built-in and installed ones.
+fn check_names(file: &RegistryFile, target: &Path, force: bool) -> Result<(), Failure> {
+    let builtin = RegistryFile::parse(bundled::REGISTRY, Source::BuiltIn)?;
+    let installed = installed()?;
+    for package in file.packages() {
+        if builtin.package(&package.name).is_some() {
+            return Err(
+                Failure::usage(format!("{} is the name of a built-in package", package.name))
+                    .with_help("give the package another name, in its registry file and in its library"),
+            );
+        }
+        for other in installed.iter().filter(|other| other.package(&package.name).is_some()) {
+            let here = other.source.file().starts_with(target);
+            if !here {
+                return Err(
+                    Failure::usage(format!("{} is installed already, by {}", package.name, other.source))
+                        .with_help(format!("aiperf plugins remove {}", package.name)),
+                );
+            }
+            if !force {
+                let version = other
+                    .package(&package.name)
+                    .map_or("", |package| package.version.as_str());
+                return Err(Failure::usage(format!(
+                    "{} {version} is installed already, in {}",
+                    package.name,
+                    target.display()
+                ))
+                .with_help(format!("--force replaces it by {}", package.version)));
+            }
+        }
+    }
+    if target.symlink_metadata().is_ok() && !force {
+        return Err(Failure::usage(format!("{} is there already", target.display())).with_help("--force replaces it"));
+    }
+    Ok(())
+}
+
+/// The files that a package names and that are there.
+fn named(package: &Package) -> impl Iterator<Item = &Path> {
+    let files = digest::files(package).into_iter().map(|file| file.0);
+    files.chain(package.config_schema.as_deref())
+}
+
+/// Copies the files to a folder beside the plugin folder, then moves that to its place: a package that is half there is
+/// never found. Returns what was copied.
+fn copy(file: &RegistryFile, text: &str, folder: &Path, target: &Path) -> Result<Vec<String>, Failure> {
+    let staging = folder.with_file_name(format!(".installing-{}", std::process::id()));
+    let old = folder.with_file_name(format!(".replaced-{}", std::process::id()));
+    let done = stage(file, text, &staging).and_then(|copied| {
+        let moved = fs::create_dir_all(folder)
+            .and_then(|()| match target.symlink_metadata() {
+                Ok(_) => fs::rename(target, &old),
+                Err(_) => Ok(()),
+            })
+            .and_then(|()| {
+                fs::rename(&staging, target).inspect_err(|_| {
+                    // The old one comes back, if there was one.
+                    let _ = fs::rename(&old, target);
+                })
+            });
+        moved
+            .map(|()| copied)
+            .map_err(|error| Failure::usage(format!("{} can't be written: {error}", target.display())))
+    });
+    let _ = fs::remove_dir_all(&staging);
+    let _ = fs::remove_dir_all(&old);
+    done
+}
+
+fn stage(file: &RegistryFile, text: &str, staging: &Path) -> Result<Vec<String>, Failure> {
+    let failed =
+        |path: &Path, error: std::io::Error| Failure::usage(format!("{} can't be written: {error}", path.display()));
+    let mut copied = vec!["registry.yaml".to_owned()];
+    let paths: BTreeSet<&Path> = file.packages().iter().flat_map(named).collect();
+    for path in paths {
+        let from = file.folder().join(path);
+        // Libraries of other platforms need not be there.
+        let Ok(real) = from.canonicalize() else { continue };
+        if !real.starts_with(file.folder()) {
+            return Err(Failure::plugin(format!(
+                "{} leads out of the folder of its registry file, to {}",
+                from.display(),
+                real.display()
+            ))
+            .with_help("copy the file into the folder"));
+        }
+        let to = staging.join(path);
+        let parent = to.parent().unwrap_or(staging);
+        fs::create_dir_all(parent)
+            .and_then(|()| fs::copy(&real, &to))
+            .map_err(|error| failed(&to, error))?;
+        copied.push(path.display().to_string());
+    }
+    let registry = staging.join("registry.yaml");
+    fs::create_dir_all(staging)
+        .and_then(|()| fs::write(&registry, text))
+        .map_err(|error| failed(&registry, error))?;
+    Ok(copied)
+}

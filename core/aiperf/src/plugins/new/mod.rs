@@ -1,0 +1,244 @@
+//! `aiperf plugins new`: a package to begin with, and the SDK beside it.
+
+mod embedded;
+mod names;
+
+use std::{
+    ffi::OsString,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use aiperf_config::ExitCode;
+use aiperf_host::Role;
+use aiperf_plugin_api::Category;
+use clap::{Arg, Command, value_parser};
+
+use super::{arguments::Words, role};
+use crate::{failure::Failure, stdout};
+use embedded::{SDK, TEMPLATES, WORKSPACE};
+use names::Names;
+
+/// The folder of the SDK's sources, beside the packages that use them.
+const SDK_FOLDER: &str = "aiperf-sdk";
+
+fn command() -> Command {
+    Command::new("aiperf plugins new")
+        .about("Write a plugin package to begin with, and beside it the SDK it is built with.")
+        .arg(
+            Arg::new("category")
+                .value_name("CATEGORY")
+                .required(true)
+                .help("endpoint, dataset, timing, metric, exporter or gpu_collector"),
+        )
+        .arg(
+            Arg::new("name")
+                .value_name("NAME")
+                .required(true)
+                .help("Name of the package, such as acme-latency"),
+        )
+        .arg(
+            Arg::new("lang")
+                .long("lang")
+                .value_name("LANGUAGE")
+                .default_value("rust")
+                .help("Language of the sources"),
+        )
+        .arg(
+            Arg::new("dir")
+                .long("dir")
+                .value_name("DIR")
+                .value_parser(value_parser!(PathBuf))
+                .default_value(".")
+                .help("Folder in which the folders of the package and of the SDK are made"),
+        )
+}
+
+/// Writes a package.
+///
+/// # Errors
+/// When there is something already, or the files can't be written.
+pub(super) fn run(arguments: &[OsString]) -> Result<ExitCode, Failure> {
+    let words = match Words::read(command(), arguments)? {
+        Words::Help(text) => return stdout::print(&text).map(|()| ExitCode::Ok),
+        found => found,
+    };
+    // `./x` reads worse than `x`.
+    let folder = words.path("dir").unwrap_or_default();
+    let folder = folder.strip_prefix(".").map_or(folder.clone(), Path::to_owned);
+    let category = category(&words.text("category"))?;
+    match words.text("lang").as_str() {
+        "rust" => {}
+        "python" => {
+            return Err(Failure::usage("`--lang python` is not supported yet").with_help("`--lang rust` is"));
+        }
+        other => {
+            return Err(
+                Failure::usage(format!("there is no template in the language `{other}`"))
+                    .with_help("`--lang rust` is there"),
+            );
+        }
+    }
+    let written = write(category, &words.text("name"), &folder)?;
+    stdout::print(&written).map(|()| ExitCode::Ok)
+}
+
+fn category(text: &str) -> Result<Category, Failure> {
+    let role = role(text)?;
+    let category = role.category();
+    if Role::parse(category.name()) != Some(role) {
+        return Err(
+            Failure::usage(format!("there is no template for {role}")).with_help(format!(
+                "begin with one for {category} and set the `kind` in its metadata"
+            )),
+        );
+    }
+    Ok(category)
+}
+
+/// Writes a package and the SDK below `folder`; returns what the user is told.
+fn write(category: Category, name: &str, folder: &Path) -> Result<String, Failure> {
+    let prefix = format!("{category}/");
+    let template = || {
+        TEMPLATES
+            .iter()
+            .filter_map(|(path, text)| path.strip_prefix(&prefix).map(|path| (path, *text)))
+    };
+    let source = template()
+        .find(|(path, _)| *path == "src/lib.rs")
+        .map_or("", |file| file.1);
+    let names = Names::of(name, source)?;
+    let package = folder.join(&names.package);
+    if package.symlink_metadata().is_ok() {
+        return Err(Failure::usage(format!("{} is there already", package.display()))
+            .with_help("nothing was written; choose another name or another --dir"));
+    }
+    let sdk = write_sdk(&folder.join(SDK_FOLDER))?;
+    let description = format!("The {category} {}.", names.package);
+    let sdk_path = format!("../{SDK_FOLDER}/sdk/rust");
+    let values = [
+        ("{{name}}", names.package.as_str()),
+        ("{{crate}}", &names.snake),
+        ("{{type}}", &names.prefix),
+        ("{{entry}}", &names.snake),
+        ("{{description}}", &description),
+        ("{{sdk}}", &sdk_path),
+    ];
+    for (path, text) in template() {
+        let path = if path == "gitignore" { ".gitignore" } else { path };
+        let text = values
+            .iter()
+            .fold(text.to_owned(), |text, (from, to)| text.replace(from, to));
+        write_file(&package.join(path), &text)?;
+    }
+    let shown = package.display();
+    Ok(format!(
+        "Wrote {shown}: a {category} plugin with the entry {category}/{}.\n{sdk}\n\
+         Next:\n  cd {shown}\n  cargo build --release\n  aiperf plugins test registry.yaml\n\
+         README.md says how it is used; the place to begin is src/lib.rs.\n",
+        names.snake
+    ))
+}
+
+/// Writes the SDK, unless it is there already just so.
+fn write_sdk(folder: &Path) -> Result<String, Failure> {
+    let files = || SDK.iter().copied().chain([("Cargo.toml", WORKSPACE)]);
+    if folder.symlink_metadata().is_ok() {
+        let other = files().find(|(path, text)| fs::read_to_string(folder.join(path)).ok().as_deref() != Some(text));
+        return match other {
+            None => Ok(format!("Uses {}, which is there.", folder.display())),
+            Some((path, _)) => Err(Failure::usage(format!(
+                "{} is there and is not the SDK of this aiperf: {path} differs",
+                folder.display()
+            ))
+            .with_help("nothing was written; remove that folder if it is an older SDK, or choose another --dir")),
+        };
+    }
+    for (path, text) in files() {
+        write_file(&folder.join(path), text)?;
+    }
+    Ok(format!("Wrote {}: the SDK.", folder.display()))
+}
+
+fn write_file(path: &Path, text: &str) -> Result<(), Failure> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    fs::create_dir_all(folder)
+        .and_then(|()| fs::write(path, text))
+        .map_err(|error| Failure::usage(format!("{} can't be written: {error}", path.display())))
+}
+
+#[cfg(test)]
+mod tests {
+    use aiperf_host::registry::{RegistryFile, Source};
+
+    use super::*;
+
+    #[test]
+    fn a_package_of_each_category_has_no_placeholder_left_and_a_valid_registry_file() {
+        for category in Category::ALL {
+            let folder = tempfile::tempdir().unwrap();
+            let told = write(category, "acme-thing", folder.path()).unwrap();
+            assert!(told.contains(&format!("{category}/acme_thing")), "{told}");
+            let package = folder.path().join("acme-thing");
+            for file in [".gitignore", "Cargo.toml", "README.md", "registry.yaml", "src/lib.rs"] {
+                let text = fs::read_to_string(package.join(file)).unwrap();
+                assert!(!text.contains("{{"), "{category}: {file}");
+            }
+            assert!(!package.join("gitignore").exists());
+            let text = fs::read_to_string(package.join("registry.yaml")).unwrap();
+            let registry = RegistryFile::parse(&text, Source::CommandLine("registry.yaml".into())).unwrap();
+            assert_eq!(registry.entries()[0].role.category(), category);
+            let manifest = fs::read_to_string(package.join("Cargo.toml")).unwrap();
+            assert!(manifest.contains("\"../aiperf-sdk/sdk/rust\""), "{manifest}");
+        }
+    }
+
+    #[test]
+    fn the_sdk_is_complete_and_shared() {
+        let folder = tempfile::tempdir().unwrap();
+        write(Category::Metric, "one", folder.path()).unwrap();
+        let told = write(Category::Metric, "two", folder.path()).unwrap();
+        assert!(told.contains("which is there"), "{told}");
+        let sdk = folder.path().join(SDK_FOLDER);
+        let workspace = fs::read_to_string(sdk.join("Cargo.toml")).unwrap();
+        for part in [
+            "members = [\"plugin-api\", \"sdk/rust\"]",
+            "\nabi_stable = ",
+            "\naiperf-plugin-api = ",
+            "\nserde = ",
+            "[workspace.lints.rust]",
+            "rust-version",
+        ] {
+            assert!(workspace.contains(part), "no {part}: {workspace}");
+        }
+        assert!(!workspace.contains("hyper"), "{workspace}");
+        assert!(sdk.join("plugin-api/build.rs").is_file() && sdk.join("sdk/rust/src/lib.rs").is_file());
+    }
+
+    #[test]
+    fn nothing_is_overwritten() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("mine")).unwrap();
+        let failure = write(Category::Metric, "mine", folder.path()).unwrap_err();
+        assert!(failure.message.ends_with("is there already"), "{failure}");
+        assert!(!folder.path().join(SDK_FOLDER).exists());
+
+        fs::create_dir(folder.path().join(SDK_FOLDER)).unwrap();
+        let failure = write(Category::Metric, "other", folder.path()).unwrap_err();
+        assert!(failure.message.contains("is not the SDK of this aiperf"), "{failure}");
+        assert!(!folder.path().join("other").exists());
+    }
+
+    #[test]
+    fn what_has_no_template_is_refused_by_name() {
+        let refused = |words: &[&str]| {
+            let words: Vec<OsString> = words.iter().map(OsString::from).collect();
+            run(&words).unwrap_err().to_string()
+        };
+        assert!(refused(&["metric", "a", "--lang", "python"]).contains("`--lang python` is not supported yet"));
+        assert!(refused(&["metric", "a", "--lang", "cobol"]).contains("cobol"));
+        assert!(refused(&["ramp", "a"]).contains("begin with one for timing"));
+        assert!(refused(&["metrics", "a"]).contains("did you mean metric?"));
+        assert!(refused(&["metric"]).contains("NAME"));
+    }
+}

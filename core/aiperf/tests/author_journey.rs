@@ -1,0 +1,330 @@
+//! What an author does, from nothing but this binary to a metric in a run, and back.
+
+#![expect(clippy::unwrap_used, reason = "a test and its helpers")]
+
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use serde_json::Value;
+
+const CATEGORIES: [&str; 6] = ["endpoint", "dataset", "timing", "metric", "exporter", "gpu_collector"];
+
+/// A desk: where the author works, with a home of its own. Always in the same place, so that what cargo keeps does not grow.
+struct Desk(PathBuf);
+
+/// What a command has come to.
+struct Ended {
+    code: Option<i32>,
+    stdout: String,
+    stderr: String,
+}
+
+impl std::fmt::Display for Ended {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "exit code {:?}\n--- stdout\n{}\n--- stderr\n{}",
+            self.code, self.stdout, self.stderr
+        )
+    }
+}
+
+impl Desk {
+    fn new(name: &str) -> Self {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("author_journey").join(name);
+        let _ = fs::remove_dir_all(&folder);
+        for part in ["home", "work"] {
+            fs::create_dir_all(folder.join(part)).unwrap();
+        }
+        Self(folder.canonicalize().unwrap())
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+
+    /// Runs the binary in `work`.
+    fn aiperf(&self, line: &str) -> Ended {
+        let output = Command::new(env!("CARGO_BIN_EXE_aiperf"))
+            .args(line.split_whitespace())
+            .current_dir(self.path("work"))
+            .env_clear()
+            .env("HOME", self.path("home"))
+            .output()
+            .unwrap();
+        Ended {
+            code: output.status.code(),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+
+    /// Runs the binary; returns what it printed.
+    #[track_caller]
+    fn good(&self, line: &str) -> String {
+        let ended = self.aiperf(line);
+        assert_eq!(ended.code, Some(0), "aiperf {line}: {ended}");
+        ended.stdout
+    }
+
+    /// Runs the binary, which must end with this code; returns all that it wrote.
+    #[track_caller]
+    fn bad(&self, line: &str, code: i32) -> String {
+        let ended = self.aiperf(line);
+        assert_eq!(ended.code, Some(code), "aiperf {line}: {ended}");
+        ended.stdout + &ended.stderr
+    }
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../..")
+        .canonicalize()
+        .unwrap()
+}
+
+/// A target folder that later runs of this test find again: the SDK is built once.
+fn target() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("author_journey_target")
+}
+
+#[track_caller]
+fn cargo(folder: &Path, arguments: &[&str]) {
+    let output = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+        .current_dir(folder)
+        .args(arguments)
+        .env("CARGO_TARGET_DIR", target())
+        .output()
+        .unwrap();
+    assert!(
+        output.status.success(),
+        "cargo {arguments:?}:\n{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+}
+
+/// Builds a package and puts the library where a build without a target folder of its own would.
+#[track_caller]
+fn build(package: &Path, crate_name: &str) {
+    cargo(package, &["build", "--quiet", "--release", "--offline"]);
+    let file = format!("{}{crate_name}{}", env::consts::DLL_PREFIX, env::consts::DLL_SUFFIX);
+    fs::create_dir_all(package.join("target/release")).unwrap();
+    fs::copy(
+        target().join("release").join(&file),
+        package.join("target/release").join(&file),
+    )
+    .unwrap();
+}
+
+/// What the run reports.
+fn summary(desk: &Desk) -> Value {
+    let text = fs::read_to_string(desk.path("work/out/profile_export_aiperf.json")).unwrap();
+    serde_json::from_str(&text).unwrap()
+}
+
+#[test]
+fn from_nothing_to_a_metric_in_a_run_and_back() {
+    let desk = Desk::new("journey");
+    let told = desk.good("plugins new metric acme-latency");
+    assert!(told.contains("aiperf plugins test registry.yaml"), "{told}");
+    let package = desk.path("work/acme-latency");
+    // The versions of the examples, so that nothing has to be asked of a registry.
+    let example = root().join("examples/vendor-inference");
+    cargo(&example, &["fetch", "--quiet", "--locked"]);
+    fs::copy(example.join("Cargo.lock"), package.join("Cargo.lock")).unwrap();
+
+    let unbuilt = desk.bad("plugins test acme-latency", 3);
+    for part in [
+        "metric/acme_latency",
+        "package acme-latency",
+        "libacme_latency",
+        "next: ",
+    ] {
+        assert!(unbuilt.contains(part), "no {part}: {unbuilt}");
+    }
+    build(&package, "acme_latency");
+    let tested = desk.good("plugins test acme-latency/registry.yaml");
+    assert!(
+        tested.contains("metric.shape") && tested.ends_with("The entry conforms.\n"),
+        "{tested}"
+    );
+    let tested: Value = serde_json::from_str(&desk.good("plugins test acme-latency --output json")).unwrap();
+    assert_eq!(tested[0]["passed"], true);
+    assert_eq!(tested[0]["report"]["package"], "acme-latency");
+    assert!(desk.good("plugins bench acme-latency").contains(" ns  "));
+
+    let installed = desk.good("plugins install acme-latency");
+    assert!(installed.contains("unsandboxed"), "{installed}");
+    let folder = desk.path("home/.local/share/aiperf/plugins/acme-latency");
+    let registry = fs::read_to_string(folder.join("registry.yaml")).unwrap();
+    assert_eq!(registry.matches("sha256").count(), 1, "for this platform: {registry}");
+    assert!(desk.bad("plugins install acme-latency", 1).contains("--force"));
+    desk.good("plugins install acme-latency --force");
+    assert!(
+        desk.good("plugins which metric acme_latency")
+            .contains("is that of package acme-latency")
+    );
+    assert!(desk.good("plugins info acme-latency").contains("metric/acme_latency"));
+    assert!(desk.good("plugins validate").contains("(OK)   acme-latency"));
+
+    desk.good("profile --url mock: --streaming --request-count 4 --metric acme_latency --ui none --artifact-dir out");
+    let value = summary(&desk)["acme_latency_time_per_token"]["avg"].as_f64();
+    assert!(value.is_some_and(|value| value > 0.0), "{value:?}");
+
+    assert!(
+        desk.good("plugins remove acme-latency")
+            .contains("Removed acme-latency 0.1.0")
+    );
+    assert!(!folder.exists());
+    assert!(
+        desk.bad("plugins remove acme-latency", 1)
+            .contains("nothing is installed")
+    );
+    desk.bad("plugins which metric acme_latency", 1);
+
+    // A library that takes its process with it is named, with the case.
+    let source = package.join("src/lib.rs");
+    let text = fs::read_to_string(&source).unwrap();
+    let head = "fn describe(&self) -> Result<MetricFamily> {\n";
+    assert!(text.contains(head));
+    fs::write(
+        &source,
+        text.replace(head, &format!("{head}        std::process::abort();\n")),
+    )
+    .unwrap();
+    build(&package, "acme_latency");
+    let crashed = desk.bad("plugins test acme-latency", 3);
+    for part in [
+        "signal: 6",
+        "in case: every.instances",
+        "next: aiperf plugins test ",
+        "1 of 1 entries do not conform",
+    ] {
+        assert!(crashed.contains(part), "no {part}: {crashed}");
+    }
+}
+
+#[test]
+fn there_is_a_template_for_each_category() {
+    let desk = Desk::new("templates");
+    for category in CATEGORIES {
+        let name = format!("acme-{}", category.replace('_', "-"));
+        let entry = name.replace('-', "_");
+        let told = desk.good(&format!("plugins new {category} {name} --dir made"));
+        assert!(told.contains(&format!("{category}/{entry}")), "{told}");
+        let folder = desk.path("work/made").join(&name);
+        let source = fs::read_to_string(folder.join("src/lib.rs")).unwrap();
+        assert!(
+            source.contains(&format!("const NAME: &'static str = \"{name}\"")),
+            "{source}"
+        );
+        // The registry file is one that the binary can read.
+        let listed = desk.good(&format!(
+            "plugins {category} {entry} --plugin-registry made/{name}/registry.yaml"
+        ));
+        assert!(listed.contains(&name), "{listed}");
+    }
+    let again = desk.bad("plugins new metric acme-metric --dir made", 1);
+    assert!(again.contains("is there already"), "{again}");
+    let python = desk.bad("plugins new metric other --lang python", 1);
+    assert!(python.contains("not supported yet"), "{python}");
+}
+
+#[test]
+fn built_in_packages_conform() {
+    let desk = Desk::new("built_in");
+    let told = desk.good("plugins test aiperf-endpoints --entry endpoint/chat --seed 7");
+    assert!(
+        told.contains("(seed 7)") && told.contains("The entry conforms."),
+        "{told}"
+    );
+    let told = desk.bad("plugins test aiperf-endpoints --entry endpoint/nobody", 1);
+    assert!(told.contains("endpoint/chat"), "{told}");
+    assert!(
+        desk.bad("plugins test aiperf-endpoint", 1)
+            .contains("did you mean aiperf-endpoints?")
+    );
+    assert!(
+        desk.bad("plugins test aiperf-endpoints --case nonsense", 1)
+            .contains("no case")
+    );
+}
+
+#[test]
+fn pack_writes_digests_and_a_wrong_one_is_refused() {
+    let desk = Desk::new("pack");
+    desk.good("plugins new exporter acme-report");
+    let package = desk.path("work/acme-report");
+    fs::create_dir_all(package.join("target/release")).unwrap();
+    let file = format!("{}acme_report{}", env::consts::DLL_PREFIX, env::consts::DLL_SUFFIX);
+    let library = package.join("target/release").join(file);
+    fs::write(&library, "not a library").unwrap();
+    desk.good("plugins pack acme-report");
+    assert!(desk.good("plugins pack acme-report").contains("has its digest"));
+    let refused = desk.bad("plugins install acme-report", 3);
+    assert!(
+        refused.contains("was not installed") && refused.contains("not a shared library"),
+        "{refused}"
+    );
+    fs::write(&library, "another").unwrap();
+    let refused = desk.bad("plugins install acme-report", 3);
+    assert!(
+        refused.contains("SHA-256") && refused.contains("likely cause"),
+        "{refused}"
+    );
+    assert!(!desk.path("home/.local/share/aiperf/plugins/acme-report").exists());
+}
+
+#[test]
+fn a_name_that_several_claim_is_explained() {
+    let desk = Desk::new("names");
+    for package in ["acme", "apex"] {
+        let text = format!(
+            "schema_version: \"1.0\"\npackages:\n  {package}: {{ version: 1.0.0, api: \">=1.0\", library: a.so }}\n\
+             endpoint:\n  chat: {{ package: {package} }}\n  own_{package}: {{ package: {package} }}\n"
+        );
+        fs::write(desk.path("work").join(format!("{package}.yaml")), text).unwrap();
+    }
+    let both = "--plugin-registry acme.yaml --plugin-registry apex.yaml";
+    let tied = desk.bad(&format!("plugins which endpoint chat {both}"), 1);
+    assert!(
+        tied.contains("endpoint/chat is nobody's") && tied.contains("TIED"),
+        "{tied}"
+    );
+    let one = desk.good("plugins which endpoint chat --plugin-registry acme.yaml --output json");
+    let one: Value = serde_json::from_str(&one).unwrap();
+    assert_eq!(one["winner"], "acme");
+    assert_eq!(one["claims"].as_array().unwrap().len(), 2);
+    assert!(one["why"].as_str().unwrap().contains("beats a built-in one"), "{one}");
+    assert!(
+        desk.good("plugins which metric goodput")
+            .contains("nobody else claims the name")
+    );
+
+    let package = desk.good(&format!("plugins info apex {both}"));
+    assert!(
+        package.starts_with("apex 1.0.0\n") && package.contains("endpoint/own_apex"),
+        "{package}"
+    );
+    let entry = desk.good(&format!("plugins info own_acme {both}"));
+    assert!(entry.starts_with("endpoint/own_acme\n"), "{entry}");
+    assert!(
+        desk.bad("plugins info nothing_of_the_kind", 1)
+            .contains("no package or entry")
+    );
+
+    // Only the packages of the file that is named, and a library that is not there.
+    let failed = desk.bad("plugins validate acme.yaml", 3);
+    assert!(
+        failed.contains("(FAIL) acme 1.0.0") && !failed.contains("aiperf-metrics"),
+        "{failed}"
+    );
+    assert_eq!(desk.good("plugins list"), desk.good("plugins"));
+    assert_eq!(desk.good("plugins list endpoint"), desk.good("plugins endpoint"));
+    let schema: Value = serde_json::from_str(&desk.good("plugins schema")).unwrap();
+    assert_eq!(schema["title"], "aiperf plugin registry");
+    assert!(desk.bad("plugins instal x", 1).contains("did you mean install?"));
+}
