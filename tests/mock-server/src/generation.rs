@@ -70,7 +70,7 @@ struct StreamOptions {
     continuous_usage_stats: Option<bool>,
 }
 
-/// The number of words in strings, of `content` and `text` in objects, over all elements of lists; a number is a token
+/// The number of words and of punctuation marks behind them in strings, of `content` and `text` in objects, over all elements of lists; a number is a token
 /// id and counts one. Counted while parsing, so that a long prompt is never stored.
 #[derive(Default, Clone, Copy)]
 struct Words(u64);
@@ -91,7 +91,15 @@ impl<'de> Visitor<'de> for WordsVisitor {
     }
 
     fn visit_str<E>(self, text: &str) -> Result<Words, E> {
-        Ok(Words(text.split_ascii_whitespace().count() as u64))
+        // Punctuation behind a word is a token of its own, as in most vocabularies.
+        let tokens = |word: &str| {
+            if word.ends_with(|last: char| last.is_ascii_punctuation()) {
+                2
+            } else {
+                1
+            }
+        };
+        Ok(Words(text.split_ascii_whitespace().map(tokens).sum()))
     }
 
     fn visit_u64<E>(self, _: u64) -> Result<Words, E> {
@@ -144,6 +152,7 @@ mod tests {
             ),
             (r#""messages":[{"role":"assistant","content":null,"tool_calls":[]}]"#, 0),
             (r#""prompt":"a b c d""#, 4),
+            (r#""prompt":"Well, yes. Is it?""#, 7),
             (r#""prompt":["a b","c"]"#, 3),
             (r#""prompt":[11,22,33]"#, 3),
             (r#""prompt":"esc\u0061ped\tword""#, 2),
