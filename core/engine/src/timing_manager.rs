@@ -1,7 +1,7 @@
 //! The timing manager: one thread with a precise clock that runs the phases. It joins the pure state machine of a phase
 //! with the timing plugin, the clock, the router and the bus.
 
-use std::{collections::VecDeque, sync::Arc, thread, time::Duration};
+use std::{sync::Arc, thread, time::Duration};
 
 use aiperf_http::Clock;
 use aiperf_plugin_api::{
@@ -147,11 +147,12 @@ impl TimingManager {
             })
         };
         let mut phase = PhaseState::new(setup, roots.clone(), next_root);
-        let (mut credits, mut backlog, mut next_progress) = (Vec::new(), VecDeque::new(), start_ns);
+        let (mut credits, mut waiting, mut next_progress) = (Vec::new(), None, start_ns);
+        let mut given_up = false;
         loop {
             // What has arrived is taken in first, whatever else there is to do: a mode that always wants to be woken must
             // not keep returns waiting.
-            while let Some(message) = backlog.pop_front().or_else(|| inbox.try_recv().ok()) {
+            while let Some(message) = waiting.take().or_else(|| inbox.try_recv().ok()) {
                 match message {
                     Message::Returned(returned) => {
                         router.returned(returned.worker as usize);
@@ -165,15 +166,17 @@ impl TimingManager {
             }
             let now = clock.now();
             if let Some(reason) = *interrupted
-                && !phase.sending_complete()
+                && !given_up
             {
+                // Also when all has been sent: what is in flight is not waited for.
+                given_up = true;
                 phase.close();
                 cancel(routes, index, phase.in_flight(), reason)?;
             }
             let fired = phase.fire(now, &mut credits);
             for credit in credits.drain(..) {
                 let worker = router.choose(&credit);
-                deliver(&routes.workers[worker], Message::Credit(credit), inbox, &mut backlog)?;
+                routes.workers[worker].send(Message::Credit(credit))?;
             }
             if let Err(fault) = fired {
                 drop(phase);
@@ -207,8 +210,7 @@ impl TimingManager {
                 break;
             }
             let deadline = phase.next_deadline().unwrap_or(u64::MAX).min(next_progress);
-            let message = next_message(inbox, clock, deadline, &mut backlog);
-            backlog.extend(message);
+            waiting = next_message(inbox, clock, deadline);
         }
         *left = Left {
             state: job.timing.state().map_err(plugin_fault)?,
@@ -292,33 +294,8 @@ fn cancel(routes: &Routes, phase: u32, ids: Vec<u64>, reason: CancelReason) -> R
     })
 }
 
-/// Sends a credit. A worker's full queue blocks this thread; before that, returns are moved out of the inbox, so that the
-/// two can't wait for each other.
-fn deliver(
-    worker: &Route,
-    message: Message,
-    inbox: &Receiver<Message>,
-    backlog: &mut VecDeque<Message>,
-) -> Result<(), Undeliverable> {
-    if inbox.len() > INBOX_HIGH {
-        backlog.extend(inbox.try_iter());
-    }
-    worker.send(message)
-}
-
-/// Returns waiting in the inbox beyond which they are moved aside before anything is sent.
-const INBOX_HIGH: usize = crate::QUEUE / 2;
-
 /// Waits for a message until the deadline, precisely.
-fn next_message(
-    inbox: &Receiver<Message>,
-    clock: Clock,
-    deadline: u64,
-    backlog: &mut VecDeque<Message>,
-) -> Option<Message> {
-    if let Some(message) = backlog.pop_front() {
-        return Some(message);
-    }
+fn next_message(inbox: &Receiver<Message>, clock: Clock, deadline: u64) -> Option<Message> {
     let left = Duration::from_nanos(deadline.saturating_sub(clock.now()));
     if let Some(sleep) = left.checked_sub(SPIN).filter(|sleep| !sleep.is_zero()) {
         match inbox.recv_timeout(sleep) {

@@ -33,6 +33,30 @@ fn wait_for_requests(address: SocketAddr, count: f64) {
 }
 
 #[test]
+fn what_is_in_flight_is_not_waited_for_when_all_has_been_sent() {
+    let server = server(80_000);
+    let line = format!(
+        "--url http://{} --model m --tokenizer builtin --concurrency 3 --request-count 3",
+        server.addr
+    );
+    let run = Run::profile(&line).start();
+    wait_for_requests(server.addr, 3.0);
+    run.interrupt();
+    let asked = Instant::now();
+    let run = run.finish();
+    assert!(
+        asked.elapsed() < Duration::from_secs(40),
+        "it went on for {:?}",
+        asked.elapsed()
+    );
+    // Nothing has completed.
+    assert_eq!(run.code, Some(1), "{run}");
+    let credits = &run.summary()["credits"][0];
+    assert_eq!(credits["issued"], 3, "{credits}");
+    assert_eq!(credits["cancelled"]["interrupt"], 3, "{credits}");
+}
+
+#[test]
 fn once_reports() {
     let server = server(20);
     let run = start(&server);
