@@ -55,8 +55,8 @@ pub fn run(request: RunRequest, observer: &mut dyn Observer) -> Result<RunOutcom
     )?;
     let mut artifacts = Artifacts::new(&plan.artifacts.dir)?;
     observer.folder_made(artifacts.folder());
-    let (families, tags) = measure::families(&opener, &endpoint)?;
-    let catalogue = Arc::new(measure::catalogue(&opener, &endpoint, &families, &tags)?);
+    let families = measure::families(&opener, &endpoint)?;
+    let catalogue = Arc::new(measure::catalogue(&opener, &endpoint, &families)?);
     let benchmark_id = Uuid::new_v4().simple().to_string();
     let info = measure::run_info(&opener, &endpoint, &catalogue, &version, benchmark_id);
     let exporters = measure::exporters(&opener, &info)?;

@@ -1,6 +1,6 @@
 //! The metric families of a run, in an order in which each finds what it needs.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use aiperf_host::MetricHandle;
 use aiperf_plugin_api::{
@@ -16,6 +16,8 @@ pub struct Family {
     pub handle: MetricHandle,
     /// What it describes.
     pub family: MetricFamily,
+    /// Tags that are this family's by priority; what else it defines is another's.
+    pub own: HashSet<String>,
     /// A failure skips the batch instead of ending the run.
     pub skip_on_error: bool,
 }
@@ -50,12 +52,7 @@ impl Families {
     /// # Errors
     /// When families need each other in a circle.
     pub fn new(families: Vec<Family>, exported: &[String]) -> Result<Self, Circle> {
-        let mut tags = HashMap::new();
-        for (index, family) in families.iter().enumerate() {
-            for (column, spec) in per_record(&family.family).enumerate() {
-                tags.insert(spec.tag.clone(), (index, column));
-            }
-        }
+        let tags = columns_by_tag(families.iter().map(|family| (&family.family, &family.own)));
         // The core itself needs these of every record.
         let own = [
             fields::VALID,
@@ -151,6 +148,21 @@ impl Families {
     }
 }
 
+/// Family and column of each per-record metric, by tag. A family counts only for the tags it owns.
+pub fn columns_by_tag<'a>(
+    families: impl Iterator<Item = (&'a MetricFamily, &'a HashSet<String>)>,
+) -> HashMap<String, (usize, usize)> {
+    let mut columns = HashMap::new();
+    for (index, (family, own)) in families.enumerate() {
+        for (column, spec) in per_record(family).enumerate() {
+            if own.contains(&spec.tag) {
+                columns.insert(spec.tag.clone(), (index, column));
+            }
+        }
+    }
+    columns
+}
+
 /// Metrics that have a column.
 pub fn per_record(family: &MetricFamily) -> impl Iterator<Item = &MetricSpec> {
     family.metrics.iter().filter(|spec| spec.kind != MetricKind::Derived)
@@ -198,6 +210,36 @@ fn restrict(column: &mut Column, population: Population, records: &[Counted]) {
     for (byte, counted) in validity.iter_mut().zip(records) {
         if outside(counted) {
             *byte = 0;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_comes_from_the_family_that_owns_the_tag() {
+        let family = |tags: &[(&str, MetricKind)]| MetricFamily {
+            needs: Vec::new(),
+            derive_needs: Vec::new(),
+            metrics: tags
+                .iter()
+                .map(|(tag, kind)| MetricSpec::new(*tag, *tag, "ns", *kind))
+                .collect(),
+        };
+        let own = |tags: &[&str]| tags.iter().map(|tag| (*tag).to_owned()).collect::<HashSet<String>>();
+        let (record, derived) = (MetricKind::Record, MetricKind::Derived);
+        let first = family(&[("total", derived), ("a", record), ("b", record)]);
+        let second = family(&[("b", record), ("a", record)]);
+        // (owned by the first, owned by the second) → where `a` and `b` come from
+        for (one, two, a, b) in [
+            (own(&["total", "a", "b"]), own(&[]), (0, 0), (0, 1)),
+            (own(&["total", "a"]), own(&["b"]), (0, 0), (1, 0)),
+            (own(&["total", "b"]), own(&["a"]), (1, 1), (0, 1)),
+        ] {
+            let columns = columns_by_tag([(&first, &one), (&second, &two)].into_iter());
+            assert_eq!((columns["a"], columns["b"], columns.len()), (a, b, 2));
         }
     }
 }

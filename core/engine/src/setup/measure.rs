@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use super::{Opener, SetupError, endpoint::EndpointSetup};
 use crate::{
-    processor::{Families, Family},
+    processor::{Families, Family, families::columns_by_tag},
     records_manager::{ExporterInUse, exporters::ColumnMap},
 };
 
@@ -25,14 +25,11 @@ const GOODPUT: &str = "goodput";
 ///
 /// # Errors
 /// When one can't be opened, or its options are wrong.
-pub fn families(
-    opener: &Opener<'_>,
-    endpoint: &EndpointSetup,
-) -> Result<(Vec<Family>, Vec<HashSet<String>>), SetupError> {
+pub fn families(opener: &Opener<'_>, endpoint: &EndpointSetup) -> Result<Vec<Family>, SetupError> {
     let plan = opener.plan;
     let named: Vec<&str> = plan.plugins.metrics.iter().map(String::as_str).collect();
     let shares = opener.host.resolution().metrics(&named)?;
-    let (mut families, mut tags) = (Vec::new(), Vec::new());
+    let mut families = Vec::new();
     let mut known: Vec<MetricSpec> = Vec::new();
     // Goodput comes last: it refers to what the others define.
     let (last, first): (Vec<_>, Vec<_>) = shares
@@ -64,17 +61,17 @@ pub fn families(
             family
                 .metrics
                 .iter()
-                .filter(|spec| applies(spec, endpoint, opener))
+                .filter(|spec| own.contains(&spec.tag) && applies(spec, endpoint, opener))
                 .cloned(),
         );
         families.push(Family {
             family,
+            own,
             skip_on_error: declared.on_error == OnError::Skip,
             handle,
         });
-        tags.push(own);
     }
-    Ok((families, tags))
+    Ok(families)
 }
 
 /// The metric applies to this run.
@@ -95,12 +92,7 @@ fn applies(spec: &MetricSpec, endpoint: &EndpointSetup, opener: &Opener<'_>) -> 
 ///
 /// # Errors
 /// When metrics collide.
-pub fn catalogue(
-    opener: &Opener<'_>,
-    endpoint: &EndpointSetup,
-    families: &[Family],
-    tags: &[HashSet<String>],
-) -> Result<Catalogue, SetupError> {
+pub fn catalogue(opener: &Opener<'_>, endpoint: &EndpointSetup, families: &[Family]) -> Result<Catalogue, SetupError> {
     let described: Vec<_> = families.iter().map(|family| family.family.clone()).collect();
     let has = |tag: &str| {
         described
@@ -109,27 +101,20 @@ pub fn catalogue(
     };
     let compositions = composition::standard(has);
     Ok(Catalogue::new(described, compositions, |family, spec| {
-        tags.get(family).is_some_and(|tags| tags.contains(&spec.tag)) && applies(spec, endpoint, opener)
+        families[family].own.contains(&spec.tag) && applies(spec, endpoint, opener)
     })?)
 }
 
 /// Tags of per-record metrics that are exported with records, with family and column.
 pub fn exported_metrics(catalogue: &Catalogue, families: &Families) -> Vec<(String, usize, usize)> {
-    let mut exported = Vec::new();
-    for entry in catalogue.entries() {
-        let spec = &entry.spec;
-        if !is_per_record(spec) {
-            continue;
-        }
-        for (index, family) in families.families().iter().enumerate() {
-            let position = crate::processor::families::per_record(&family.family).position(|own| own.tag == spec.tag);
-            if let Some(column) = position {
-                exported.push((spec.tag.clone(), index, column));
-                break;
-            }
-        }
-    }
+    let columns = columns_by_tag(families.families().iter().map(|family| (&family.family, &family.own)));
+    let exported = catalogue.entries().filter(|entry| is_per_record(&entry.spec));
     exported
+        .filter_map(|entry| {
+            let &(family, column) = columns.get(&entry.spec.tag)?;
+            Some((entry.spec.tag.clone(), family, column))
+        })
+        .collect()
 }
 
 /// The metric appears among those of a single record.
