@@ -127,6 +127,8 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=5, help="alternated runs of aiperf and wrk")
     parser.add_argument("--seconds", type=float, default=5.0, help="length of one of them")
     arguments = parser.parse_args()
+    if not arguments.aiperf.exists():
+        parser.error(f"{arguments.aiperf} is not there: cargo build --release, or name the binary with --aiperf")
     aiperf = arguments.aiperf.resolve()
     print(f"{platform.machine()}, {os.cpu_count()} CPUs, Linux {platform.release()}\n")
 
