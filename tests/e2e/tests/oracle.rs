@@ -122,8 +122,9 @@ fn jitter(tag: &str, unit: &str) -> Option<(f64, f64)> {
     }
 }
 
-/// Same tags, units and counts; the same statistics are there; values are equal, or near where time is in them.
-fn compare(ours: &Value, theirs: &Value, timed: bool, complaints: &mut Vec<String>) {
+/// Same tags, units and counts; the same statistics are there; values are equal. Where time is in them they are near:
+/// what lies apart there goes into `apart`, which a busy machine can cause too.
+fn compare(ours: &Value, theirs: &Value, complaints: &mut Vec<String>, apart: &mut Vec<String>) {
     let (ours, theirs) = (metrics(ours), metrics(theirs));
     // The original shows 0 while something is active that never is; here it is missing.
     let never_active = |tag: &str| tag.starts_with("active_") && theirs[tag]["avg"] == 0.0;
@@ -138,12 +139,12 @@ fn compare(ours: &Value, theirs: &Value, timed: bool, complaints: &mut Vec<Strin
     }
     for (tag, mine) in &ours {
         let Some(other) = theirs.get(tag) else { continue };
-        let mut complain = |what: &str| complaints.push(format!("{tag}: {what}: {mine:?} instead of {other:?}"));
+        let complaint = |what: &str| format!("{tag}: {what}: {mine:?} instead of {other:?}");
         if mine["unit"] != other["unit"] || mine.get("count") != other.get("count") {
-            complain("unit or count");
+            complaints.push(complaint("unit or count"));
         }
         if mine.keys().collect::<BTreeSet<_>>() != other.keys().collect::<BTreeSet<_>>() {
-            complain("statistics");
+            complaints.push(complaint("statistics"));
             continue;
         }
         // Extremes, and with them means, are the machine's; the middle is the tool's.
@@ -161,13 +162,12 @@ fn compare(ours: &Value, theirs: &Value, timed: bool, complaints: &mut Vec<Strin
                 continue;
             };
             let found = mine[*key].as_f64().unwrap();
-            let near = match jitter {
-                Some(_) if !timed => true,
-                Some((share, least)) => (found - expected).abs() <= least + share * expected.abs(),
-                None => (found - expected).abs() <= 1e-12 * expected.abs(),
+            let (within, complaints) = match jitter {
+                Some((share, least)) => (least + share * expected.abs(), &mut *apart),
+                None => (1e-12 * expected.abs(), &mut *complaints),
             };
-            if !near {
-                complain(key);
+            if (found - expected).abs() > within {
+                complaints.push(complaint(key));
             }
         }
     }
@@ -244,6 +244,45 @@ fn recompute(run: &Finished, complaints: &mut Vec<String>) -> usize {
     compared
 }
 
+/// What differs between the two tools, and what lies too far apart in time.
+fn differences(original: &Path, settings: &Settings, flags: &str) -> (Vec<String>, Vec<String>) {
+    let Both { ours, theirs } = both(original, settings, flags);
+    let (mine, other) = (ours.summary(), theirs.summary());
+    let (mut found, mut apart) = (Vec::new(), Vec::new());
+    compare(&mine, &other, &mut found, &mut apart);
+    if other.get("warmup_metrics").is_some() {
+        // Too few to compare times.
+        compare(
+            &mine["warmup_metrics"],
+            &other["warmup_metrics"],
+            &mut found,
+            &mut Vec::new(),
+        );
+    }
+    let (recorded, expected) = (record_metrics(&ours), record_metrics(&theirs));
+    if recorded != expected {
+        let difference: Vec<_> = recorded.symmetric_difference(&expected).collect();
+        found.push(format!("records differ in {difference:?}"));
+    }
+    let names = |run: &Finished| run.table().into_keys().collect::<BTreeSet<_>>();
+    for row in names(&ours).difference(&names(&theirs)) {
+        found.push(format!("the original has no row {row:?}"));
+    }
+    if mine["error_summary"] != other["error_summary"] {
+        found.push(format!(
+            "errors: {} instead of {}",
+            mine["error_summary"], other["error_summary"]
+        ));
+    }
+    assert_eq!(
+        number(&mine, "/completed_request_count/avg"),
+        number(&other, "/completed_request_count/avg")
+    );
+    let compared = recompute(&theirs, &mut found);
+    assert!(compared >= 15, "{flags}: only {compared} metrics recomputed");
+    (found, apart)
+}
+
 #[test]
 fn both_tools_agree() {
     let Some(original) = outside("oracle", "AIPERF_TEST_ORACLE") else {
@@ -260,7 +299,6 @@ fn both_tools_agree() {
         seed: 5,
         ..timed.clone()
     };
-    let mut complaints = Vec::new();
     for (name, settings, flags) in [
         (
             "chat, streaming",
@@ -275,41 +313,14 @@ fn both_tools_agree() {
         // One at a time, so that the same requests fail.
         ("failures", &failing, "--streaming --request-count 20"),
     ] {
-        let Both { ours, theirs } = both(&original, settings, flags);
-        let (mine, other) = (ours.summary(), theirs.summary());
-        let mut found = Vec::new();
-        compare(&mine, &other, true, &mut found);
-        if other.get("warmup_metrics").is_some() {
-            // Too few to compare times.
-            compare(&mine["warmup_metrics"], &other["warmup_metrics"], false, &mut found);
+        // Values must be equal each time; times may lie apart when something else has the machine, but not always.
+        for attempt in 1.. {
+            let (found, apart) = differences(&original, settings, flags);
+            assert!(found.is_empty(), "{name} differs:\n{}", found.join("\n"));
+            if apart.is_empty() {
+                break;
+            }
+            assert!(attempt < 3, "{name}, each time:\n{}", apart.join("\n"));
         }
-        let (recorded, expected) = (record_metrics(&ours), record_metrics(&theirs));
-        if recorded != expected {
-            let difference: Vec<_> = recorded.symmetric_difference(&expected).collect();
-            found.push(format!("records differ in {difference:?}"));
-        }
-        let names = |run: &Finished| run.table().into_keys().collect::<BTreeSet<_>>();
-        for row in names(&ours).difference(&names(&theirs)) {
-            found.push(format!("the original has no row {row:?}"));
-        }
-        if mine["error_summary"] != other["error_summary"] {
-            found.push(format!(
-                "errors: {} instead of {}",
-                mine["error_summary"], other["error_summary"]
-            ));
-        }
-        assert_eq!(
-            number(&mine, "/completed_request_count/avg"),
-            number(&other, "/completed_request_count/avg")
-        );
-        let compared = recompute(&theirs, &mut found);
-        assert!(compared >= 15, "{name}: only {compared} metrics recomputed");
-        complaints.extend(found.into_iter().map(|complaint| format!("{name}: {complaint}")));
     }
-    assert!(
-        complaints.is_empty(),
-        "{} differences\n{}",
-        complaints.len(),
-        complaints.join("\n")
-    );
 }

@@ -23,9 +23,8 @@ const JSON: &str = "application/json";
 const SSE: &str = "text/event-stream; charset=utf-8";
 const TEXT: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// Indices of draws that no event has.
+/// The index of a draw that no event has.
 const FAILS: u64 = u64::MAX;
-const TEXT_START: u64 = u64::MAX - 1;
 
 /// What all serving threads share.
 #[derive(Debug)]
@@ -172,7 +171,8 @@ impl Service {
             ordinal,
             created: received.wall_ns / 1_000_000_000,
             model: generation.model,
-            text_start: hash(seed, ordinal, TEXT_START),
+            // Of the request, not of its place: whoever asks for the same gets the same, in whatever order requests come.
+            text_start: hash(seed, usage.prompt, usage.completion),
         };
         if !generation.stream {
             let reply = Reply::json(200, shape.whole(usage, self.settings.usage, finish_reason));
