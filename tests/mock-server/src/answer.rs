@@ -12,6 +12,9 @@ pub(crate) enum Step {
     Wait(u64),
     /// Write what was put out, then ask again.
     Write,
+    /// Write what was put out, and ask again at this time, or when the other connections have had their turn if it is
+    /// past: streams that fall behind keep in step with one another, as those of a batch do.
+    WriteUntil(u64),
     /// All is written.
     Done,
     /// Reset the connection.

@@ -83,18 +83,26 @@ impl Connection {
             return Next::Close;
         }
         let mut turn = 0..TURN;
+        let mut again = None;
         loop {
             match self.flush() {
                 Ok(true) => {}
                 Ok(false) => return Next::Readiness,
                 Err(_) => return Next::Close,
             }
+            if let Some(due) = again {
+                return Next::At(monotonic_ns().max(due));
+            }
             if turn.next().is_none() {
-                return Next::At(0);
+                return Next::At(monotonic_ns());
             }
             if let Some(exchange) = &mut self.exchange {
                 match exchange.step(monotonic_ns(), &mut self.output) {
                     Step::Write => continue,
+                    Step::WriteUntil(due) => {
+                        again = Some(due);
+                        continue;
+                    }
                     Step::Wait(due) => return Next::At(due),
                     Step::Done => self.finish(context),
                     Step::Reset => {

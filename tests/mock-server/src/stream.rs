@@ -92,7 +92,14 @@ impl Stream {
         if self.ended {
             *end = Some(stamp);
         }
-        Step::Write
+        if self.ended || self.schedule.at_once() {
+            return Step::Write;
+        }
+        Step::WriteUntil(if self.next == self.total.completion {
+            self.schedule.end(self.next)
+        } else {
+            self.schedule.event(self.next)
+        })
     }
 
     /// The counts after `tokens` tokens.
