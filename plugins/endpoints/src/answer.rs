@@ -13,6 +13,7 @@ use aiperf_sdk::{
 use serde_json::Value;
 
 use crate::{
+    pattern::{Pattern, Place},
     tool_call::ToolCalls,
     wire::{Event, Message},
 };
@@ -55,19 +56,16 @@ impl Reader {
         for exchange in exchanges {
             answer.first_chunk_usage = self.per_chunk_usage && exchange.streamed;
             answer.reserve(exchange.ends.len());
+            let mut pattern: Option<Pattern<'_>> = None;
             for bytes in exchange.events() {
-                let text = String::from_utf8_lossy(bytes.trim_ascii());
-                match &*text {
-                    "" | "null" | "[DONE]" => {}
-                    text => match serde_json::from_str(text) {
-                        Ok(event) => self.add(&event, text, index, &mut answer)?,
-                        Err(error) if exchange.streamed => self.warn(text, &error),
-                        Err(_) => answer.fail(ResponseError {
-                            code: None,
-                            kind: INVALID_RESPONSE.to_owned(),
-                            message: format!("the answer is not JSON: {}", excerpt(text)),
-                        }),
-                    },
+                let bytes = bytes.trim_ascii();
+                match pattern.and_then(|pattern| Some((pattern.kind, pattern.text(bytes)?))) {
+                    Some((kind, text)) => answer.push(index, kind, text)?,
+                    None => {
+                        pattern = self
+                            .event(bytes, exchange.streamed, index, &mut answer)?
+                            .and_then(|text| Pattern::of(bytes, text));
+                    }
                 }
                 index = index
                     .checked_add(1)
@@ -77,12 +75,40 @@ impl Reader {
         Ok(answer.finish())
     }
 
-    fn add(&self, event: &Event<'_>, text: &str, index: u32, answer: &mut Answer) -> Result<()> {
-        if event.error.is_some() || event.object.as_str() == "error" {
+    /// Reads an event. If it said nothing but a text, tells where that is.
+    fn event(&self, bytes: &[u8], streamed: bool, index: u32, answer: &mut Answer) -> Result<Option<Place>> {
+        let text = String::from_utf8_lossy(bytes);
+        if matches!(&*text, "" | "null" | "[DONE]") {
+            return Ok(None);
+        }
+        match serde_json::from_str(&text) {
+            Ok(event) => return self.add(&event, &text, index, answer),
+            Err(error) if streamed => self.warn(&text, &error),
+            Err(_) => answer.fail(ResponseError {
+                code: None,
+                kind: INVALID_RESPONSE.to_owned(),
+                message: format!("the answer is not JSON: {}", excerpt(&text)),
+            }),
+        }
+        Ok(None)
+    }
+
+    fn add(&self, event: &Event<'_>, text: &str, index: u32, answer: &mut Answer) -> Result<Option<Place>> {
+        let choice = &event.choice.0;
+        let error = event.error.is_some() || event.object.as_str() == "error";
+        if error {
             answer.fail_with(event, text);
         }
         let chunks = answer.decoded.chunks.len();
+        answer.place = None;
         (self.content)(event, index, answer)?;
+        let only_text = answer.decoded.chunks.len() == chunks + 1
+            && !error
+            && event.usage.0.is_none()
+            && choice.finish_reason.as_str().is_empty()
+            && choice.delta.tool_calls.0.is_empty()
+            && choice.message.tool_calls.0.is_empty()
+            && event.metrics.speculative_decoding.is_none();
         let decoded = &mut answer.decoded;
         if let Some(usage) = event.usage.0 {
             if answer.first_chunk_usage && chunks == 0 && !decoded.chunks.is_empty() {
@@ -90,9 +116,8 @@ impl Reader {
             }
             decoded.usage = Some(usage);
         }
-        let finish_reason = event.choice.0.finish_reason.as_str();
-        if !finish_reason.is_empty() {
-            decoded.finish_reason = Some(finish_reason.to_owned());
+        if !choice.finish_reason.as_str().is_empty() {
+            decoded.finish_reason = Some(choice.finish_reason.as_str().to_owned());
         }
         if let Some(stats) = event
             .metrics
@@ -101,7 +126,7 @@ impl Reader {
         {
             answer.speculative_decoding = Some(stats.get().to_owned());
         }
-        Ok(())
+        Ok(answer.place.filter(|_| only_text))
     }
 
     /// Once for each endpoint: a server that does it does it in every response.
@@ -120,11 +145,14 @@ pub(crate) struct Answer {
     calls: ToolCalls,
     speculative_decoding: Option<String>,
     first_chunk_usage: bool,
+    /// Where the last chunk's text was.
+    place: Option<Place>,
 }
 
 impl Answer {
     /// Adds a content chunk.
     pub(crate) fn push(&mut self, event: u32, kind: ChunkKind, text: &str) -> Result<()> {
+        self.place = Some(Place::of(text, kind));
         self.decoded.chunks.push(event, kind, text)
     }
 
@@ -296,6 +324,27 @@ mod tests {
             assert_eq!(chunks(&stream(&[json])), expected, "{json}");
             let whole = format!(r#"{{"object":"chat.completion","choices":[{{"message":{json}}}]}}"#);
             assert_eq!(chunks(&chat(false, &[&whole])), expected, "{whole}");
+        }
+    }
+
+    proptest::proptest! {
+        /// An event says the same after others as it says alone.
+        #[test]
+        fn events_are_read_one_by_one(picks in proptest::collection::vec(0..12usize, 0..12)) {
+            let kinds = [
+                r#"{"content":"a"}"#, r#"{"content":" b"}"#, r#"{"content":"c\"}"#, r#"{"content":"d\\"}"#,
+                r#"{"content":""}"#, r#"{"content":"e","tool_calls":[]}"#, r#"{"content":"f","tool_calls":[{}]}"#,
+                r#"{"reasoning":"g"}"#, r#"{"reasoning":"h"}"#, r#"{"reasoning":"i","content":"j"}"#,
+                r#"{"reasoning":"k","reasoning_content":"k"}"#, r#"{"content":"l"},"finish_reason":"stop""#,
+            ];
+            let deltas: Vec<&str> = picks.iter().map(|&pick| kinds[pick]).collect();
+            let alone: Vec<_> = (0..)
+                .zip(&deltas)
+                .flat_map(|(index, delta)| {
+                    chunks(&stream(&[delta])).into_iter().map(move |(_, kind, text)| (index, kind, text))
+                })
+                .collect();
+            proptest::prop_assert_eq!(chunks(&stream(&deltas)), alone);
         }
     }
 

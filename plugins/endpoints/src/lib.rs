@@ -14,6 +14,7 @@ mod completions;
 mod json;
 mod message;
 mod options;
+mod pattern;
 mod tool_call;
 mod usage;
 mod wire;

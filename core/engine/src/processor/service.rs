@@ -1,8 +1,8 @@
-//! The thread of a record processor: records are taken in batches of up to [`BATCH`] or what came within [`PATIENCE`].
+//! The thread of a record processor: records are taken in batches of up to [`BATCH`], and looked for every [`PATIENCE`].
 
 use std::{mem, sync::Arc, thread, time::Duration};
 
-use crossbeam_channel::{Receiver, RecvTimeoutError, bounded};
+use crossbeam_channel::{Receiver, bounded};
 
 use super::{
     Families, TokenCounter,
@@ -15,7 +15,7 @@ use crate::{
 
 /// Records of a batch, at most.
 const BATCH: usize = 256;
-/// A batch is not kept waiting for longer.
+/// No record waits longer for a processor that has nothing to do.
 const PATIENCE: Duration = Duration::from_millis(10);
 
 /// What a record processor is made of.
@@ -65,33 +65,47 @@ impl RecordProcessor {
         })
     }
 
+    /// A record that comes to an idle processor wakes it. From then on it looks by itself every [`PATIENCE`], so that
+    /// under load no worker spends a system call on waking it.
     fn run(&mut self, records: &Route) -> Result<(), (String, bool)> {
         let mut waiting: Vec<Counted> = Vec::with_capacity(BATCH);
-        loop {
-            match self.inbox.recv_timeout(PATIENCE) {
-                Ok(Message::Record(record)) => {
-                    if waiting
-                        .first()
-                        .is_some_and(|first| kind(&first.record) != kind(&record))
-                    {
-                        self.flush(&mut waiting, records)?;
-                    }
-                    let tokens = self.setup.counter.count(&record).map_err(|message| (message, false))?;
-                    waiting.push(Counted {
-                        record: *record,
-                        tokens,
-                    });
-                    if waiting.len() >= BATCH {
-                        self.flush(&mut waiting, records)?;
-                    }
+        while let Ok(message) = self.inbox.recv() {
+            let mut next = Some(message);
+            while let Some(message) = next {
+                match message {
+                    Message::Record(record) => self.take(*record, &mut waiting, records)?,
+                    Message::Shutdown => return self.flush(&mut waiting, records),
+                    _ => {}
                 }
-                Ok(Message::Shutdown) | Err(RecvTimeoutError::Disconnected) => {
-                    return self.flush(&mut waiting, records);
+                next = self.inbox.try_recv().ok();
+                if next.is_none() {
+                    self.flush(&mut waiting, records)?;
+                    thread::sleep(PATIENCE);
+                    next = self.inbox.try_recv().ok();
                 }
-                Ok(_) => {}
-                Err(RecvTimeoutError::Timeout) => self.flush(&mut waiting, records)?,
             }
         }
+        Ok(())
+    }
+
+    fn take(
+        &mut self,
+        record: RequestRecord,
+        waiting: &mut Vec<Counted>,
+        records: &Route,
+    ) -> Result<(), (String, bool)> {
+        if waiting
+            .first()
+            .is_some_and(|first| kind(&first.record) != kind(&record))
+        {
+            self.flush(waiting, records)?;
+        }
+        let tokens = self.setup.counter.count(&record).map_err(|message| (message, false))?;
+        waiting.push(Counted { record, tokens });
+        if waiting.len() >= BATCH {
+            self.flush(waiting, records)?;
+        }
+        Ok(())
     }
 
     fn flush(&self, waiting: &mut Vec<Counted>, records: &Route) -> Result<(), (String, bool)> {
