@@ -47,6 +47,8 @@ mod perform;
 mod pool;
 mod receive;
 mod request;
+#[allow(dead_code)]
+mod response;
 mod socket;
 pub mod sse;
 mod target;

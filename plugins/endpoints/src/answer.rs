@@ -1,8 +1,11 @@
 //! What the events of a response add up to.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, Ordering},
+use std::{
+    borrow::Cow,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use aiperf_sdk::{
@@ -77,7 +80,7 @@ impl Reader {
 
     /// Reads an event. If it said nothing but a text, tells where that is.
     fn event(&self, bytes: &[u8], streamed: bool, index: u32, answer: &mut Answer) -> Result<Option<Place>> {
-        let text = String::from_utf8_lossy(bytes);
+        let text = str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed);
         if matches!(&*text, "" | "null" | "[DONE]") {
             return Ok(None);
         }
@@ -106,15 +109,17 @@ impl Reader {
             && !error
             && event.usage.0.is_none()
             && choice.finish_reason.as_str().is_empty()
-            && choice.delta.tool_calls.0.is_empty()
-            && choice.message.tool_calls.0.is_empty()
+            && [&choice.delta, &choice.message]
+                .into_iter()
+                .flatten()
+                .all(|message| message.tool_calls.0.is_empty())
             && event.metrics.speculative_decoding.is_none();
         let decoded = &mut answer.decoded;
-        if let Some(usage) = event.usage.0 {
+        if let Some(usage) = &event.usage.0 {
             if answer.first_chunk_usage && chunks == 0 && !decoded.chunks.is_empty() {
                 decoded.first_chunk_tokens = usage.completion;
             }
-            decoded.usage = Some(usage);
+            decoded.usage = Some(**usage);
         }
         if !choice.finish_reason.as_str().is_empty() {
             decoded.finish_reason = Some(choice.finish_reason.as_str().to_owned());

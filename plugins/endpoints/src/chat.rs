@@ -93,8 +93,9 @@ fn content(event: &Event<'_>, index: u32, answer: &mut Answer) -> Result<()> {
     let message = match event.object.as_str() {
         "chat.completion.chunk" => &choice.delta,
         "chat.completion" => &choice.message,
-        _ => return Ok(()),
+        _ => &None,
     };
+    let Some(message) = message else { return Ok(()) };
     let reasoning = match message.reasoning_content.as_str() {
         "" => message.reasoning.as_str(),
         text => text,

@@ -7,7 +7,7 @@ use crate::wire::{Count, Lenient, Text, object, read};
 
 /// The usage of an event; `None` if no known count is in it.
 #[derive(Debug, Default)]
-pub(crate) struct Reported(pub(crate) Option<Usage>);
+pub(crate) struct Reported(pub(crate) Option<Box<Usage>>);
 
 /// Fields of [`Usage`], and the cache counts that some vendors report beside their input.
 #[derive(Clone, Copy, PartialEq)]
@@ -205,8 +205,10 @@ impl<'de> Deserialize<'de> for Counts {
 
 impl<'de> Deserialize<'de> for Reported {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let usage = Counts::deserialize(deserializer)?.usage();
-        Ok(Self((!usage.is_empty()).then_some(usage)))
+        // Mostly `null`.
+        let counts = Option::<Counts>::deserialize(deserializer)?;
+        let usage = counts.map(|counts| counts.usage()).filter(|usage| !usage.is_empty());
+        Ok(Self(usage.map(Box::new)))
     }
 }
 

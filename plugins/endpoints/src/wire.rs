@@ -213,9 +213,9 @@ object! {
     /// One choice.
     struct Choice<'de> {
         /// Of a stream.
-        "delta" => delta: Message<'de>,
+        "delta" => delta: Option<Box<Message<'de>>>,
         /// Of a whole body.
-        "message" => message: Message<'de>,
+        "message" => message: Option<Box<Message<'de>>>,
         /// Of completions.
         "text" => text: Text<'de>,
         /// Why the model stopped.
