@@ -37,6 +37,14 @@ fields! {
     CONTENT = "content_ns";
     /// u64: arrival of the first content that is output (text or tool call, not empty, not reasoning).
     FIRST_OUTPUT = "first_output_ns";
+    /// u64: width of the bracket around the write that completed the request, ns.
+    SEND_BRACKET = "send.bracket_ns";
+    /// u64: longest time between the kernel's receipt of bytes of the response and their reading, ns.
+    CLIENT_LAG = "client.lag_ns";
+    /// u64: messages of the response: events of a stream, or a whole body.
+    MESSAGES = "messages";
+    /// u64: those of which only bounds of the arrival are known, since more bytes came in the same read.
+    MESSAGES_BOUNDED = "messages.bounded";
     /// u64: input tokens (counted here, or by the server where the run says so).
     INPUT_TOKENS = "input_tokens";
     /// u64: output tokens without reasoning.

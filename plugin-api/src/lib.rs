@@ -34,6 +34,7 @@ pub mod package;
 pub mod record;
 pub mod report;
 pub mod timing;
+pub mod validity;
 
 pub use column::{Batch, Column, ColumnRef, Validity};
 pub use conversation::{ContextMode, Conversation, Media, Turn};

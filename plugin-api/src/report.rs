@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{MetricSpec, PluginError, Result};
+use crate::{MetricSpec, PluginError, Result, validity::Validity};
 
 /// Version of this schema.
 pub const SCHEMA_VERSION: &str = "1.0";
@@ -105,6 +105,9 @@ pub struct Report {
     pub packages: Vec<PackageUse>,
     /// Warnings worth a line at the end.
     pub warnings: Vec<String>,
+    /// How far the figures can be trusted; `None` if that was not judged.
+    #[serde(default)]
+    pub validity: Option<Validity>,
     /// What side channels collected, by name (`gpu`, `server_metrics`, `network_latency`, `spec_decode`, `branches`,
     /// `dataset`), each in a shape of its own.
     #[serde(default)]

@@ -82,6 +82,7 @@ mod tests {
             valid: 3,
             duration_ns: Some(1_234_567_890),
             errors: Vec::new(),
+            validity: None,
             interrupted: false,
             failure: None,
         }

@@ -36,6 +36,15 @@ impl Failure {
         }
     }
 
+    /// The results do not show what they should, and that was required.
+    pub(crate) fn not_valid(message: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            help: None,
+            code: ExitCode::NotValid,
+        }
+    }
+
     /// Adds what to do.
     #[must_use]
     pub(crate) fn with_help(mut self, help: impl Into<String>) -> Self {

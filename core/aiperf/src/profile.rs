@@ -4,6 +4,7 @@ use std::{ffi::OsString, path::Path, sync::Arc};
 
 use aiperf_config::{ArtifactPlan, ExitCode, RunPlan, Secrets};
 use aiperf_engine::{Observer, RunOutcome, RunRequest, message::Progress, run as run_plan};
+use aiperf_plugin_api::validity::Verdict;
 use tracing::Level;
 
 use crate::{
@@ -53,6 +54,7 @@ fn measure(plan: RunPlan, log: &Log, terminal: &Arc<Terminal>, secrets: &Secrets
     let mut mocks = MockServers::default();
     let urls = mocks.start(&plan.endpoint.urls)?;
     let (artifacts, command_line) = (plan.artifacts.clone(), plan.command_line.clone());
+    let require_valid = plan.require_valid;
     let mut screen = Screen {
         progress: ProgressDisplay::new(plan.ui, &plan.phases, terminal.clone()),
         log: log.clone(),
@@ -73,11 +75,11 @@ fn measure(plan: RunPlan, log: &Log, terminal: &Arc<Terminal>, secrets: &Secrets
     let mut text = outcome.console.concat();
     text.push_str(&closing::lines(&command_line, &artifacts, &outcome, &host.usage()));
     stdout::print(&secrets.blot(text))?;
-    verdict(outcome)
+    verdict(outcome, require_valid)
 }
 
 /// What the run has come to.
-fn verdict(outcome: RunOutcome) -> Result<ExitCode, Failure> {
+fn verdict(outcome: RunOutcome, require_valid: bool) -> Result<ExitCode, Failure> {
     if let Some((message, plugin)) = outcome.failure {
         return Err(if plugin {
             Failure::plugin(message)
@@ -86,7 +88,13 @@ fn verdict(outcome: RunOutcome) -> Result<ExitCode, Failure> {
         });
     }
     if outcome.valid > 0 {
-        return Ok(ExitCode::Ok);
+        return match outcome.validity {
+            Some(validity) if require_valid && validity.verdict != Verdict::Valid => Err(Failure::not_valid(format!(
+                "--require-valid: the run is {}",
+                validity.line()
+            ))),
+            _ => Ok(ExitCode::Ok),
+        };
     }
     let failed: u64 = outcome.errors.iter().map(|error| error.count).sum();
     Err(match outcome.errors.first() {
@@ -152,7 +160,10 @@ impl Observer for Screen {
 
 #[cfg(test)]
 mod tests {
-    use aiperf_plugin_api::report::ErrorGroup;
+    use aiperf_plugin_api::{
+        report::ErrorGroup,
+        validity::{MachineUse, Validity},
+    };
 
     use super::*;
 
@@ -164,6 +175,7 @@ mod tests {
             valid: 0,
             duration_ns: None,
             errors: Vec::new(),
+            validity: None,
             interrupted: false,
             failure: None,
         }
@@ -172,7 +184,30 @@ mod tests {
     #[test]
     fn one_valid_request_makes_a_run() {
         let outcome = RunOutcome { valid: 1, ..outcome() };
-        assert_eq!(verdict(outcome).ok(), Some(ExitCode::Ok));
+        assert_eq!(verdict(outcome, false).ok(), Some(ExitCode::Ok));
+    }
+
+    #[test]
+    fn a_run_that_is_not_valid_fails_where_that_is_required() {
+        let validity = |verdict| Validity {
+            verdict,
+            reasons: Vec::new(),
+            phases: Vec::new(),
+            machine: MachineUse::default(),
+        };
+        for (verdict_, required, code) in [
+            (Verdict::Valid, true, None),
+            (Verdict::Suspect, false, None),
+            (Verdict::Suspect, true, Some(ExitCode::NotValid)),
+            (Verdict::Invalid, true, Some(ExitCode::NotValid)),
+        ] {
+            let outcome = RunOutcome {
+                valid: 1,
+                validity: Some(validity(verdict_)),
+                ..outcome()
+            };
+            assert_eq!(verdict(outcome, required).err().map(|failure| failure.code), code);
+        }
     }
 
     #[test]
@@ -212,7 +247,7 @@ mod tests {
             ),
         ];
         for (outcome, code, message) in cases {
-            let failure = verdict(outcome).unwrap_err();
+            let failure = verdict(outcome, false).unwrap_err();
             assert_eq!(failure.code, code);
             assert!(failure.message.starts_with(message), "{}", failure.message);
         }

@@ -17,6 +17,7 @@ pub mod sampler;
 pub mod services;
 pub mod setup;
 pub mod timing_manager;
+pub mod validity;
 pub mod worker;
 
 pub use controller::{Observer, RunOutcome, RunRequest, run};

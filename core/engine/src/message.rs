@@ -6,6 +6,7 @@ use aiperf_plugin_api::{
     endpoint::Usage,
     report::{PhaseReport, Report},
     timing::Outcome,
+    validity::Fidelity,
 };
 use serde::{Deserialize, Serialize};
 
@@ -125,6 +126,19 @@ pub struct Transport {
     pub chunks_received: u64,
 }
 
+/// How exactly the arrivals of a response are known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct ArrivalFacts {
+    /// Events, or whole bodies.
+    pub messages: u32,
+    /// Those that were followed by more bytes in the same read.
+    pub bounded: u32,
+    /// Longest time between receipt by the kernel and reading; `None` without the kernel's stamps.
+    pub lag_ns: Option<u64>,
+    /// Width of the bracket around the write that completed the (first) request.
+    pub send_bracket_ns: Option<u64>,
+}
+
 /// A finished request, decoded: from worker to record processor.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RequestRecord {
@@ -176,6 +190,8 @@ pub struct RequestRecord {
     pub labels: Vec<(String, String)>,
     /// Transport facts.
     pub transport: Transport,
+    /// How exactly it was timed.
+    pub arrivals: ArrivalFacts,
     /// The error; `None` for a valid record.
     pub error: Option<RecordError>,
     /// Why and when (wall) it was cancelled.
@@ -260,6 +276,8 @@ pub struct Progress {
 pub struct PhasesReport {
     /// The phases that have ended.
     pub phases: Vec<PhaseReport>,
+    /// How exactly each of them was timed.
+    pub fidelity: Vec<Fidelity>,
     /// What the user should know.
     pub warnings: Vec<String>,
     /// Valid records of profiling phases.
@@ -385,6 +403,12 @@ mod tests {
                 reused: true,
                 ..Transport::default()
             },
+            arrivals: ArrivalFacts {
+                messages: 3,
+                bounded: 1,
+                lag_ns: Some(5),
+                send_bracket_ns: None,
+            },
             error: Some(RecordError {
                 code: Some(503),
                 kind: "k".into(),
@@ -485,6 +509,11 @@ mod tests {
             Message::Summarise,
             Message::Phases(Box::new(PhasesReport {
                 phases: vec![phase],
+                fidelity: vec![Fidelity {
+                    requests: 1,
+                    achieved_rate: Some(0.1),
+                    ..Fidelity::default()
+                }],
                 warnings: vec![],
                 valid: 1,
             })),

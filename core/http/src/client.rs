@@ -48,7 +48,7 @@ pub struct Options {
     pub connect_timeout: Option<Duration>,
     /// How long a resolved name is remembered.
     pub dns_ttl: Duration,
-    /// Take arrival times from the kernel (Linux).
+    /// Arrival times are the kernel's where it gives them (Linux), else those of the reads. Both are kept either way.
     pub kernel_timestamps: bool,
     /// Check the certificates of https servers against those that the system trusts.
     pub verify_tls: bool,
@@ -94,10 +94,7 @@ impl Client {
     #[must_use]
     pub fn new(options: Options) -> Self {
         let clock = Clock;
-        let keeper = options
-            .kernel_timestamps
-            .then(|| std::net::UdpSocket::bind(("127.0.0.1", 0)).ok())
-            .flatten();
+        let keeper = std::net::UdpSocket::bind(("127.0.0.1", 0)).ok();
         if let Some(socket) = &keeper {
             receive::enable_timestamps(std::os::fd::AsFd::as_fd(socket));
         }
@@ -217,12 +214,20 @@ impl Inner {
             kernel_timestamps,
             ..
         } = self.options;
-        let (stream, remote) = connect::connect(addresses, connect_timeout, kernel_timestamps).await?;
+        let (stream, remote) = connect::connect(addresses, connect_timeout).await?;
         let tls = match request.target.scheme() {
             Scheme::Http => None,
             Scheme::Https => Some(self.tls.handshake(&stream, request.target.host()).await?),
         };
-        Ok(Socket::new(stream, tls, remote, self.clock, Rc::clone(&self.converter)))
+        let converter = Rc::clone(&self.converter);
+        Ok(Socket::new(
+            stream,
+            tls,
+            remote,
+            self.clock,
+            converter,
+            !kernel_timestamps,
+        ))
     }
 
     /// Back into the pool, unless the server closes it or has answered a request that it has not read to the end.

@@ -157,6 +157,7 @@ mod tests {
             user: read * 100,
             kernel: Some(read * 100 - 10),
             previous: (read * 100).saturating_sub(110),
+            by_user: false,
         }
     }
 

@@ -19,11 +19,10 @@ const USER_TIMEOUT: Duration = Duration::from_secs(30);
 pub(crate) async fn connect(
     addresses: &[SocketAddr],
     timeout: Option<Duration>,
-    timestamps: bool,
 ) -> Result<(AsyncFd<TcpStream>, SocketAddr), ExchangeError> {
     let mut last = None;
     for address in addresses {
-        let attempt = connect_to(*address, timestamps);
+        let attempt = connect_to(*address);
         let result = match timeout {
             None => attempt.await,
             Some(limit) => match tokio::time::timeout(limit, attempt).await {
@@ -43,7 +42,7 @@ pub(crate) async fn connect(
     Err(last.unwrap_or_else(|| ExchangeError::new(ErrorKind::Dns, "the host has no address")))
 }
 
-async fn connect_to(address: SocketAddr, timestamps: bool) -> io::Result<AsyncFd<TcpStream>> {
+async fn connect_to(address: SocketAddr) -> io::Result<AsyncFd<TcpStream>> {
     let socket = socket2::Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
     socket.set_nonblocking(true)?;
     socket.set_tcp_nodelay(true)?;
@@ -54,9 +53,7 @@ async fn connect_to(address: SocketAddr, timestamps: bool) -> io::Result<AsyncFd
     socket.set_tcp_keepalive(&keepalive)?;
     #[cfg(target_os = "linux")]
     socket.set_tcp_user_timeout(Some(USER_TIMEOUT))?;
-    if timestamps {
-        receive::enable_timestamps(socket.as_fd());
-    }
+    receive::enable_timestamps(socket.as_fd());
     match socket.connect(&address.into()) {
         Ok(()) => {}
         Err(error) if error.raw_os_error() == Some(libc::EINPROGRESS) => {}

@@ -12,6 +12,7 @@ pub struct Arrival {
     user: u64,
     kernel: Option<NonZeroU64>,
     lower: Option<NonZeroU64>,
+    by_user: bool,
 }
 
 impl Arrival {
@@ -23,13 +24,23 @@ impl Arrival {
             user,
             kernel: kernel.and_then(NonZeroU64::new),
             lower: lower.and_then(NonZeroU64::new),
+            by_user: false,
         }
     }
 
-    /// Best instant: the kernel's receive time if there is one, else that of the read.
+    /// The same, with the time of the read as the best instant.
+    #[must_use]
+    pub fn by_user(self) -> Self {
+        Self { by_user: true, ..self }
+    }
+
+    /// Best instant: the kernel's receive time if there is one and it is wanted, else that of the read.
     #[must_use]
     pub fn at(&self) -> u64 {
-        self.kernel.map_or(self.user, NonZeroU64::get)
+        match self.kernel {
+            Some(kernel) if !self.by_user => kernel.get(),
+            _ => self.user,
+        }
     }
 
     /// When the read that brought it returned.
@@ -271,6 +282,11 @@ mod tests {
         assert_eq!(
             (user.at(), user.kernel(), user.lower(), user.lag()),
             (100, None, None, None)
+        );
+        let by_user = both.by_user();
+        assert_eq!(
+            (by_user.at(), by_user.kernel(), by_user.lag()),
+            (100, Some(90), Some(10))
         );
         assert_eq!(Arrival::new(100, Some(0), None).kernel(), None, "0 is missing");
     }

@@ -33,22 +33,29 @@ pub(crate) struct ReadStamp {
     pub(crate) kernel: Option<u64>,
     /// Nothing of this read arrived before this: the stamp of the previous read, or the start of the last write.
     pub(crate) previous: u64,
+    /// The time of the read is wanted, not the kernel's.
+    pub(crate) by_user: bool,
 }
 
 impl ReadStamp {
-    /// Best stamp: the kernel's if there is one.
+    /// Best stamp.
     pub(crate) fn at(&self) -> u64 {
-        self.kernel.unwrap_or(self.user)
+        self.exact().at()
     }
 
     /// Arrival of something that ended with the last byte of this read.
     pub(crate) fn exact(&self) -> Arrival {
-        Arrival::new(self.user, self.kernel, None)
+        self.arrival(None)
     }
 
     /// Arrival of something that was followed by more bytes in the same read.
     pub(crate) fn bounded(&self) -> Arrival {
-        Arrival::new(self.user, self.kernel, Some(self.previous.min(self.at())))
+        self.arrival(Some(self.previous.min(self.at())))
+    }
+
+    fn arrival(&self, lower: Option<u64>) -> Arrival {
+        let arrival = Arrival::new(self.user, self.kernel, lower);
+        if self.by_user { arrival.by_user() } else { arrival }
     }
 }
 
@@ -71,6 +78,8 @@ pub(crate) struct Socket {
     tls: Option<RefCell<Session>>,
     clock: Clock,
     converter: Rc<Converter>,
+    /// The time of the read is wanted, not the kernel's.
+    by_user: bool,
     gate: Cell<Gate>,
     stamp: Cell<ReadStamp>,
     /// Best stamp of the last read, or the start of the last write if that is later.
@@ -90,6 +99,7 @@ impl Socket {
         remote: SocketAddr,
         clock: Clock,
         converter: Rc<Converter>,
+        by_user: bool,
     ) -> Self {
         let local = io.get_ref().local_addr().ok();
         let now = clock.now();
@@ -98,6 +108,7 @@ impl Socket {
             tls: tls.map(RefCell::new),
             clock,
             converter,
+            by_user,
             gate: Cell::new(Gate::Closed),
             stamp: Cell::default(),
             last_activity: Cell::new(now),
@@ -238,6 +249,7 @@ impl Socket {
                         .converter
                         .convert(received.wall, received.user, self.last_touch.get()),
                     previous: self.last_activity.get(),
+                    by_user: self.by_user,
                 };
                 Poll::Ready(Ok((received.len, stamp)))
             }

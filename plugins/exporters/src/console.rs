@@ -89,6 +89,9 @@ fn render(report: &Report) -> String {
         }
     }
     out.push('\n');
+    if let Some(validity) = &report.validity {
+        out.push_str(&format!("Validity: {}\n", validity.line()));
+    }
     for phase in &report.phases {
         out.push_str(&format!(
             "Credits of phase `{}`: {}\n",

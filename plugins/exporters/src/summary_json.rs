@@ -1,11 +1,14 @@
-//! The summary as JSON. The keys of the original come first, in its order; ours (`credits`, `packages`, `warnings`) last.
+//! The summary as JSON. The keys of the original come first, in its order; ours (`validity`, `credits`, `packages`,
+//! `warnings`) last.
 
 use aiperf_sdk::{
     Exporter, PluginError, Result,
     api::report::{ErrorGroup, MetricResult, PackageUse, PhaseReport, Report},
+    api::validity::Validity,
     exporter::{ExporterNeeds, Output},
 };
 use jiff::{SignedDuration, Timestamp, tz::TimeZone};
+use serde_json::Value;
 
 use crate::{
     package::{read_info, read_report},
@@ -181,6 +184,9 @@ fn write_errors(json: &mut Pretty, group: &ErrorGroup) {
 }
 
 fn write_additions(json: &mut Pretty, report: &Report) {
+    if let Some(validity) = &report.validity {
+        json.key("validity").value(&validity_value(validity));
+    }
     json.key("credits").list(|json| {
         for phase in &report.phases {
             json.item().object(|json| write_credits(json, phase));
@@ -192,6 +198,22 @@ fn write_additions(json: &mut Pretty, report: &Report) {
         }
     });
     json.key("warnings").list(|json| write_texts(json, &warnings(report)));
+}
+
+/// The verdict; times as they are, in ns.
+fn validity_value(validity: &Validity) -> Value {
+    let mut value = serde_json::to_value(validity).unwrap_or_default();
+    // Each phase an object with its name, rather than a pair.
+    value["phases"] = validity
+        .phases
+        .iter()
+        .map(|(name, fidelity)| {
+            let mut fidelity = serde_json::to_value(fidelity).unwrap_or_default();
+            fidelity["phase"] = name.as_str().into();
+            fidelity
+        })
+        .collect();
+    value
 }
 
 fn write_credits(json: &mut Pretty, phase: &PhaseReport) {

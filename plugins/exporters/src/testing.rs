@@ -160,6 +160,7 @@ pub(crate) fn report(phases: Vec<PhaseReport>) -> Report {
         incomplete_reason: None,
         packages: Vec::new(),
         warnings: Vec::new(),
+        validity: None,
         sections: serde_json::Map::new(),
     }
 }

@@ -12,6 +12,7 @@
 //! | `secrets` | keys appear nowhere |
 //! | `plugins` | built-ins as shared libraries; broken packages |
 //! | `real_server` | a llama.cpp server |
+//! | `validity` | the verdict of a run on itself: each reason is provoked |
 //! | `oracle` | the original on the same server, and its statistics recomputed |
 //!
 //! `harness` holds what they are written in. `AIPERF_TEST_BINARY` tests another binary.
@@ -30,3 +31,4 @@ mod plugins;
 mod real_server;
 mod requests;
 mod secrets;
+mod validity;

@@ -384,6 +384,20 @@ pub(super) static SUPPORTED: &[Flag] = &[
         "records",
         "What is written for each request: nothing, its metrics, or also its bodies.",
     ),
+    Flag::new(
+        Section::Output,
+        &["--require-valid"],
+        Kind::Switch,
+        "off",
+        "Exit with code 4 unless the run's verdict on its own validity is `valid`.",
+    ),
+    Flag::new(
+        Section::Load,
+        &["--timestamp-source"],
+        Kind::Choice(&["kernel", "user"]),
+        "kernel where the system has it",
+        "Whose clock says when a response arrived: the kernel's, on receipt, or this process's, on reading.",
+    ),
     // User interface and service
     Flag::new(
         Section::Service,

@@ -42,6 +42,10 @@ pub struct RunPlan {
     pub slos: Vec<(String, f64)>,
     /// Where results go.
     pub artifacts: ArtifactPlan,
+    /// Arrivals are the kernel's receive timestamps where it gives them, else those of the reads.
+    pub kernel_timestamps: bool,
+    /// A run that is not valid is a failure.
+    pub require_valid: bool,
     /// How progress is shown.
     pub ui: Ui,
     /// Least severe level that is logged.

@@ -25,6 +25,8 @@ pub(crate) fn resolve(typed: &Typed) -> Result<RunPlan, ConfigError> {
         dataset: dataset::dataset(typed, &tokenizer)?,
         seed: typed.int("random-seed")?,
         slos: output::slos(typed)?,
+        kernel_timestamps: typed.choice("timestamp-source")? != Some("user"),
+        require_valid: typed.switch("require-valid"),
         ui: output::ui(typed)?,
         log_level: output::log_level(typed)?,
         workers: typed.int32("workers-max")?,

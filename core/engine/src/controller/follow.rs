@@ -2,15 +2,19 @@
 
 use std::time::{Duration, Instant};
 
-use aiperf_config::RunPlan;
+use aiperf_config::{PhasePlan, RunPlan};
 use aiperf_host::PluginHost;
-use aiperf_plugin_api::report::{ErrorGroup, PackageUse, PhaseReport, Report, RunInfo};
+use aiperf_plugin_api::{
+    report::{ErrorGroup, PackageUse, PhaseReport, Report, RunInfo},
+    validity::{MachineUse, Validity},
+};
 use crossbeam_channel::{Receiver, never, select};
 
 use super::interface::{Observer, RunOutcome};
 use crate::{
     bus::Route,
     message::{CancelReason, ExportDone, Failure, Message, PhasesReport},
+    validity::{Expected, Machine, judge},
 };
 
 /// After a service has failed, the others get so long to bring their records home.
@@ -26,6 +30,7 @@ pub(super) struct Follow<'a> {
     pub(super) names: Vec<(String, bool)>,
     pub(super) timing: Route,
     pub(super) records: Route,
+    pub(super) machine: Machine,
     pub(super) interrupted: bool,
     pub(super) failure: Option<Failure>,
 }
@@ -85,6 +90,7 @@ impl Follow<'_> {
             valid: 0,
             duration_ns: None,
             errors: Vec::new(),
+            validity: None,
             interrupted: self.interrupted,
             failure: None,
         };
@@ -92,7 +98,9 @@ impl Follow<'_> {
             outcome.valid = phases.valid;
             outcome.duration_ns = benchmark_duration(&phases.phases);
             outcome.errors = errors(&phases.phases);
-            if let Some(done) = self.ask_export(info, host, phases) {
+            let validity = judged(plan, &phases, self.machine.seen());
+            outcome.validity = Some(validity.clone());
+            if let Some(done) = self.ask_export(info, host, phases, validity) {
                 for skipped in &done.skipped {
                     self.observer.warn(skipped);
                 }
@@ -115,7 +123,13 @@ impl Follow<'_> {
         })
     }
 
-    fn ask_export(&mut self, info: &RunInfo, host: &PluginHost, phases: PhasesReport) -> Option<ExportDone> {
+    fn ask_export(
+        &mut self,
+        info: &RunInfo,
+        host: &PluginHost,
+        phases: PhasesReport,
+        validity: Validity,
+    ) -> Option<ExportDone> {
         let complete = !self.interrupted && self.failure.is_none();
         let report = Report {
             info: info.clone(),
@@ -129,6 +143,7 @@ impl Follow<'_> {
             },
             packages: packages(host),
             warnings: phases.warnings,
+            validity: Some(validity),
             sections: serde_json::Map::new(),
         };
         self.records.send(Message::Export(Box::new(report))).ok()?;
@@ -154,6 +169,36 @@ impl Follow<'_> {
 
 fn profiling(phases: &[PhaseReport]) -> impl Iterator<Item = &PhaseReport> {
     phases.iter().filter(|phase| phase.profiling_index.is_some())
+}
+
+/// The verdict on the profiling phases.
+fn judged(plan: &RunPlan, phases: &PhasesReport, machine: MachineUse) -> Validity {
+    let profiling = phases
+        .phases
+        .iter()
+        .zip(&phases.fidelity)
+        .filter(|(phase, _)| phase.profiling_index.is_some());
+    let judged = profiling
+        .map(|(phase, fidelity)| {
+            let planned = plan.phases.get(phase.index as usize);
+            let peak = phase
+                .metrics
+                .iter()
+                .find(|metric| metric.spec.tag == "effective_concurrency");
+            let expected = Expected {
+                phase: phase.name.clone(),
+                rate: planned.and_then(|planned| planned.rate),
+                random: planned.is_some_and(|planned| planned.arrival != "constant"),
+                concurrency: planned
+                    .filter(|planned| planned.arrival == PhasePlan::BURST)
+                    .and_then(|planned| planned.concurrency),
+                peak: peak.and_then(|metric| metric.stats.max),
+                duration_ns: phase.end_wall_ns.saturating_sub(phase.start_wall_ns),
+            };
+            (expected, fidelity.clone())
+        })
+        .collect();
+    judge(judged, machine, None)
 }
 
 /// The sum over the profiling phases that have one.

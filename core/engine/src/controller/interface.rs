@@ -7,7 +7,7 @@ use std::{
 
 use aiperf_config::{RunPlan, UrlSpec};
 use aiperf_host::PluginHost;
-use aiperf_plugin_api::report::ErrorGroup;
+use aiperf_plugin_api::{report::ErrorGroup, validity::Validity};
 use crossbeam_channel::Receiver;
 
 use crate::{message::Progress, services::SharedTokenizer};
@@ -47,7 +47,7 @@ pub trait Observer {
 }
 
 /// How a run went.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct RunOutcome {
     /// Texts for the console, in order.
     pub console: Vec<String>,
@@ -61,6 +61,8 @@ pub struct RunOutcome {
     pub duration_ns: Option<u64>,
     /// Errors of the profiling phases, the most frequent first.
     pub errors: Vec<ErrorGroup>,
+    /// How far the figures can be trusted; `None` if there are none.
+    pub validity: Option<Validity>,
     /// The user cut it short.
     pub interrupted: bool,
     /// Why the run is not whole, if a service failed; `true` if a plugin is at fault.

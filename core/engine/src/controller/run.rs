@@ -20,6 +20,7 @@ use crate::{
     records_manager::{Artifacts, RecordsManager, RecordsSetup},
     setup::{Opener, SetupError, data, endpoint::EndpointSetup, load, measure},
     timing_manager::TimingManager,
+    validity::Machine,
     worker::{Worker, WorkerSetup, request::RequestTemplate},
 };
 
@@ -140,7 +141,10 @@ pub fn run(request: RunRequest, observer: &mut dyn Observer) -> Result<RunOutcom
             keep_headers: families.plan().iter().any(|name| name == fields::REQUEST_HEADERS),
             secrets: secrets.clone(),
             keep_responses: families.plan().iter().any(|name| name == fields::RESPONSE_EVENTS),
-            http: Options::default(),
+            http: Options {
+                kernel_timestamps: plan.kernel_timestamps,
+                ..Options::default()
+            },
             processors,
         };
         attached.push(Worker::attach(setup, &*bus));
@@ -161,6 +165,7 @@ pub fn run(request: RunRequest, observer: &mut dyn Observer) -> Result<RunOutcom
         inbox: timing_inbox,
         clock: Clock,
     };
+    let machine = Machine::watch()?;
     threads.push(timing.spawn(&bus)?);
 
     let names: Vec<(String, bool)> = labels.iter().map(|label| (label.name.clone(), label.warmup)).collect();
@@ -171,6 +176,7 @@ pub fn run(request: RunRequest, observer: &mut dyn Observer) -> Result<RunOutcom
         names,
         timing: route(&bus, ServiceId::only(ServiceKind::TimingManager))?,
         records: route(&bus, ServiceId::only(ServiceKind::RecordsManager))?,
+        machine,
         interrupted: false,
         failure: None,
     };

@@ -88,6 +88,10 @@ pub fn column(name: &str, records: &[Counted], phase: &PhaseLabel, processor: u3
                 .iter()
                 .map(|counted| counted.record.usage.and_then(|usage| usage.prompt_audio_seconds)),
         ),
+        fields::SEND_BRACKET => u64s(&|record| record.arrivals.send_bracket_ns),
+        fields::CLIENT_LAG => u64s(&|record| record.arrivals.lag_ns),
+        fields::MESSAGES => u64s(&|record| Some(u64::from(record.arrivals.messages))),
+        fields::MESSAGES_BOUNDED => u64s(&|record| Some(u64::from(record.arrivals.bounded))),
         fields::HTTP_BLOCKED => u64s(&|record| record.transport.blocked_ns),
         fields::HTTP_DNS => u64s(&|record| record.transport.dns_ns),
         fields::HTTP_CONNECT => u64s(&|record| record.transport.connect_ns),

@@ -8,7 +8,7 @@ use aiperf_plugin_api::{
 };
 
 use super::build::Counted;
-use crate::columns::FieldColumn;
+use crate::{columns::FieldColumn, validity::Observed};
 
 /// A metric family in use.
 pub struct Family {
@@ -64,8 +64,9 @@ impl Families {
             fields::ERROR_MESSAGE,
         ];
         let mut plan: Vec<String> = own.iter().map(|name| (*name).to_owned()).collect();
+        let observed = Observed::COLUMNS.map(str::to_owned);
         let wanted = families.iter().flat_map(|family| &family.family.needs).chain(exported);
-        for name in wanted {
+        for name in observed.iter().chain(wanted) {
             if !tags.contains_key(name) && !plan.contains(name) {
                 plan.push(name.clone());
             }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use aiperf_plugin_api::{
     ColumnRef, Metric, PluginError, fields,
     report::{self, Credits, ErrorGroup},
+    validity::Fidelity,
 };
 use aiperf_records::{
     accumulator::{AccumulateError, Budget, PhaseAccumulator, RecordOutcome},
@@ -20,12 +21,14 @@ use crate::{
     columns::FieldColumn,
     message::{PhaseComplete, PhaseCounts, RecordBatch},
     processor::{Families, build::PhaseLabel},
+    validity::Observed,
 };
 
 /// A phase as far as the records manager knows it.
 struct Phase {
     label: PhaseLabel,
     accumulator: PhaseAccumulator,
+    observed: Observed,
     received: u64,
     complete: Option<PhaseComplete>,
 }
@@ -56,6 +59,7 @@ impl Phases {
             .map(|label| Phase {
                 label: label.clone(),
                 accumulator: PhaseAccumulator::new(catalogue.clone(), Budget::default()),
+                observed: Observed::new(map),
                 received: 0,
                 complete: None,
             })
@@ -86,6 +90,7 @@ impl Phases {
             return Ok(());
         };
         phase.received += batch.len as u64;
+        phase.observed.add(batch.len, &batch.fields);
         if batch.cancelled {
             return Ok(());
         }
@@ -107,6 +112,12 @@ impl Phases {
                 .as_ref()
                 .is_some_and(|complete| phase.received >= complete.counts.issued)
         })
+    }
+
+    /// How exactly the phases that have ended were timed, in the order of their reports.
+    pub fn fidelity(&self) -> Vec<Fidelity> {
+        let ended = self.phases.iter().filter(|phase| phase.complete.is_some());
+        ended.map(|phase| phase.observed.fidelity()).collect()
     }
 
     /// Valid records of profiling phases so far.

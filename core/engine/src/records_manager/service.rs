@@ -139,6 +139,7 @@ impl Work {
         };
         let valid = self.phases.valid_profiling();
         self.controller.send(Message::Phases(Box::new(PhasesReport {
+            fidelity: self.phases.fidelity(),
             phases,
             warnings,
             valid,

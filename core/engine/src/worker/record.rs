@@ -4,7 +4,7 @@ use aiperf_config::redact;
 use aiperf_http::{Arrival, Body, ErrorKind, Exchange as HttpExchange};
 use aiperf_plugin_api::{Decoded, Exchange, PluginError, endpoint::ChunkKind};
 
-use crate::message::{CancelReason, Credit, RecordError, RequestRecord, Transport};
+use crate::message::{ArrivalFacts, CancelReason, Credit, RecordError, RequestRecord, Transport};
 
 /// Type of the error of a response without content.
 pub const NO_CONTENT: &str = "InvalidInferenceResultError";
@@ -145,6 +145,7 @@ fn blank(facts: RequestFacts, start_ns: u64, start_wall_ns: u64) -> RequestRecor
         facts: facts.facts,
         labels: facts.labels,
         transport: Transport::default(),
+        arrivals: ArrivalFacts::default(),
         error: None,
         cancelled: None,
         credit: facts.credit,
@@ -176,6 +177,15 @@ pub fn finished(
             Body::Empty => Vec::new(),
         })
         .collect();
+    record.arrivals = ArrivalFacts {
+        messages: u32::try_from(arrivals.len()).unwrap_or(u32::MAX),
+        bounded: arrivals
+            .iter()
+            .map(|arrival| u32::from(arrival.lower().is_some()))
+            .sum(),
+        lag_ns: arrivals.iter().filter_map(Arrival::lag).max(),
+        send_bracket_ns: first.timings.send.map(|span| span.end.saturating_sub(span.start)),
+    };
     // An exchange that ended with its last event ends with that event; an error or a cancellation ends when it is known.
     record.end_ns = match (&last.error, arrivals.last()) {
         (None, Some(arrival)) => arrival.at(),

@@ -183,6 +183,7 @@ pub(crate) fn usual() -> Report {
             skipped: 0,
         }],
         warnings: vec!["a warning".to_owned()],
+        validity: None,
         sections: serde_json::Map::new(),
         info,
     }

@@ -69,6 +69,7 @@ pub fn report(metrics: Vec<MetricResult>) -> Report {
         incomplete_reason: None,
         packages: Vec::new(),
         warnings: Vec::new(),
+        validity: None,
         sections: serde_json::Map::new(),
     }
 }

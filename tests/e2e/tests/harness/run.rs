@@ -202,6 +202,14 @@ impl Started {
         kill_process(pid, Signal::INT).unwrap();
     }
 
+    /// Keeps this process from running for a while.
+    pub(crate) fn stop_for(&self, time: Duration) {
+        let pid = Pid::from_child(&self.child);
+        kill_process(pid, Signal::STOP).unwrap();
+        thread::sleep(time);
+        kill_process(pid, Signal::CONT).unwrap();
+    }
+
     /// The end, without a word.
     pub(crate) fn kill(&self) {
         kill_process(Pid::from_child(&self.child), Signal::KILL).unwrap();
