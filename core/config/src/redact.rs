@@ -115,7 +115,12 @@ fn member(name: &str, value: &Value) -> Value {
 /// Everything else stays byte for byte. A missing scheme is fine.
 #[must_use]
 pub fn url(text: &str) -> String {
-    let authority_start = text.find("://").map_or(0, |at| at + "://".len());
+    let authority_start = match text.find("://") {
+        Some(at) => at + "://".len(),
+        // Relative to the scheme of another URL.
+        None if text.starts_with("//") => "//".len(),
+        None => 0,
+    };
     let (scheme, rest) = text.split_at(authority_start);
     let authority_end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
     let (authority, rest) = rest.split_at(authority_end);
@@ -203,6 +208,7 @@ mod tests {
             ("http://u:p@h:1/v1", "http://<redacted>@h:1/v1"),
             ("http://u:p@ss@h/", "http://<redacted>@h/"),
             ("u:p@h:8000", "<redacted>@h:8000"),
+            ("//u:p@h/x", "//<redacted>@h/x"),
             (
                 "http://h/users@example.com?mail=a@b",
                 "http://h/users@example.com?mail=a@b",

@@ -135,7 +135,7 @@ impl Client {
             let work = self.0.attempt(performance, &mut exchange);
             guarded(work, request, cancel, &progress).await
         };
-        exchange.error = outcome.err();
+        exchange.error = outcome.err().map(|error| error.at(request.target.authority()));
         exchange.timings.end = self.0.clock.now();
         exchange
     }

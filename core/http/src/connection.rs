@@ -28,7 +28,11 @@ impl Connection {
     pub(crate) async fn new(socket: Socket) -> hyper::Result<Self> {
         let socket = Rc::new(socket);
         // Resolves at once: HTTP/1.1 exchanges nothing before the first request.
-        let (sender, http) = http1::handshake(Wire(Rc::clone(&socket))).await?;
+        let (sender, http) = http1::Builder::new()
+            // RFC 9112, 5.2: a client replaces folds by blanks and goes on.
+            .allow_obsolete_multiline_headers_in_responses(true)
+            .handshake(Wire(Rc::clone(&socket)))
+            .await?;
         Ok(Self {
             http,
             sender,
@@ -105,6 +109,7 @@ impl Connection {
     /// Whether another request may be sent: the last response is complete and the server keeps the connection.
     pub(crate) fn is_reusable(&mut self) -> bool {
         self.step();
-        !self.finished && self.sender.is_ready()
+        // hyper calls a connection ready that has ended with the body.
+        !self.finished && self.sender.is_ready() && !self.socket.has_ended()
     }
 }

@@ -36,6 +36,8 @@ pub enum ErrorKind {
     BodyIncomplete,
     /// The response is not valid HTTP/1.1.
     Protocol,
+    /// The body is encoded in a way that nobody asked for and that can't be decoded, or its encoding is damaged.
+    Encoding,
     /// The body is larger than the client accepts.
     BodyTooLarge,
     /// The stream reported an error of its own (`event: error`).
@@ -65,6 +67,7 @@ impl ErrorKind {
             Self::Unresponsive => "UnresponsiveServerError",
             Self::BodyIncomplete => "IncompleteBodyError",
             Self::Protocol => "ProtocolError",
+            Self::Encoding => "ContentEncodingError",
             Self::BodyTooLarge => "BodyTooLargeError",
             Self::SseError => "SSEResponseError",
             Self::Cancelled | Self::CancelledAfterSend => "RequestCancellationError",
@@ -103,6 +106,7 @@ impl ErrorKind {
                 "look into the server's log: it ended the connection; a proxy's idle timeout may be too short"
             }
             Self::Protocol => "check that the port of --url speaks HTTP/1.1",
+            Self::Encoding => "switch off compression in the server or whatever stands before it: none was asked for",
             Self::BodyTooLarge => "ask for shorter answers",
             Self::SseError => "look into the server's log: it reported an error inside the stream",
             Self::Cancelled | Self::CancelledAfterSend => "nothing: the cancellation was intended",
@@ -125,6 +129,18 @@ impl ExchangeError {
             kind,
             message: message.into(),
         }
+    }
+
+    /// Names the server in the message, unless it is named already or the failure is not about the connection to it.
+    pub(crate) fn at(mut self, authority: &str) -> Self {
+        let elsewhere = matches!(
+            self.kind,
+            ErrorKind::InvalidRequest | ErrorKind::SseError | ErrorKind::Cancelled | ErrorKind::CancelledAfterSend
+        );
+        if !elsewhere && !self.message.contains(authority) {
+            self.message = format!("{authority}: {}", self.message);
+        }
+        self
     }
 
     /// A failure of the socket while a connection was opened.
@@ -259,6 +275,21 @@ mod tests {
             let error = ExchangeError::connect(&io::Error::from_raw_os_error(code), "h:1");
             assert_eq!(error.kind, expected);
             assert!(error.message.contains("h:1") && error.message.contains(hint), "{error}");
+        }
+    }
+
+    #[test]
+    fn the_server_is_named_once() {
+        for (kind, message, expected) in [
+            (ErrorKind::Closed, "closed", "h:1: closed"),
+            (
+                ErrorKind::ConnectRefused,
+                "can't connect to h:1",
+                "can't connect to h:1",
+            ),
+            (ErrorKind::Cancelled, "cancelled", "cancelled"),
+        ] {
+            assert_eq!(ExchangeError::new(kind, message).at("h:1").message, expected);
         }
     }
 

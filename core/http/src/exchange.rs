@@ -215,11 +215,15 @@ pub struct Exchange {
     pub reason: Cow<'static, str>,
     /// `Content-Type` of the answer.
     pub content_type: Option<String>,
+    /// `Location` of a redirect (3xx) as sent: it may hold credentials.
+    pub location: Option<String>,
+    /// `Content-Encoding` that the body still has: it is none that can be decoded.
+    pub undecoded: Option<String>,
     /// Bytes of head and body written (of the last sending).
     pub bytes_sent: u64,
     /// Bytes of HTTP received, framing included (decrypted, if they came encrypted).
     pub bytes_received: u64,
-    /// Bytes of the body received, without framing.
+    /// Bytes of the body received, without framing, before decoding.
     pub body_bytes: u64,
     /// Number of parts the body came in.
     pub chunk_count: u32,

@@ -39,6 +39,7 @@ pub mod clock;
 mod collect;
 mod connect;
 mod connection;
+mod decode;
 mod dns;
 mod error;
 mod exchange;

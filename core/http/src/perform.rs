@@ -8,11 +8,12 @@ use std::pin::pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker, ready};
 
-use http::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, TRANSFER_ENCODING};
+use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, LOCATION, TRANSFER_ENCODING};
 use hyper::body::Incoming;
 
 use crate::collect::Collector;
 use crate::connection::Connection;
+use crate::decode::Decoder;
 use crate::error::{ErrorKind, ExchangeError};
 use crate::exchange::{Arrival, Chunk, Exchange};
 use crate::outgoing::Outgoing;
@@ -61,10 +62,13 @@ impl<O: Observer + ?Sized> Performance<'_, O> {
     ) -> Result<(), ExchangeError> {
         let mut answer = Answer::new(connection, exchange);
         let response = self.head(connection, outgoing, &mut answer).await?;
-        answer.head(&response);
+        answer.head(&response, self.max_body)?;
         let framed = response.headers().contains_key(TRANSFER_ENCODING);
         self.body(connection, outgoing, &mut answer, response.into_body())
             .await?;
+        if let Some(decoder) = &answer.decoder {
+            decoder.finish()?;
+        }
         match &mut answer.collector {
             Some(collector) => collector.finish(connection.socket().stamp(), framed, self.observer),
             None => Ok(()),
@@ -164,6 +168,7 @@ struct Answer<'a> {
     /// Bytes the socket had received before this exchange.
     received_before: u64,
     collector: Option<Collector>,
+    decoder: Option<Decoder>,
     body_bytes: usize,
 }
 
@@ -178,11 +183,12 @@ impl<'a> Answer<'a> {
             socket,
             received_before,
             collector: None,
+            decoder: None,
             body_bytes: 0,
         }
     }
 
-    fn head(&mut self, response: &http::Response<Incoming>) {
+    fn head(&mut self, response: &http::Response<Incoming>, max_body: usize) -> Result<(), ExchangeError> {
         let status = response.status();
         let header = |name| {
             response
@@ -205,6 +211,34 @@ impl<'a> Answer<'a> {
         } else {
             Collector::whole(expected_size(response.headers()))
         });
+        if status.is_redirection() {
+            self.exchange.location = header(LOCATION).map(Cow::into_owned);
+        }
+        self.decode(response, max_body)
+    }
+
+    /// Sets the decoder up. An answer that is none because of its status is kept as it came.
+    fn decode(&mut self, response: &http::Response<Incoming>, max_body: usize) -> Result<(), ExchangeError> {
+        let encodings = response.headers().get_all(CONTENT_ENCODING);
+        if encodings.iter().next().is_none() {
+            return Ok(());
+        }
+        let names: Vec<_> = encodings
+            .iter()
+            .map(|value| String::from_utf8_lossy(value.as_bytes()))
+            .collect();
+        let encoding = names.join(", ");
+        match Decoder::new(Some(&encoding), max_body) {
+            Ok(decoder) => self.decoder = decoder,
+            Err(unknown) => {
+                self.exchange.undecoded = Some(unknown.to_owned());
+                if response.status().is_success() {
+                    let message = format!("the response body is encoded as {unknown:?}, which was not asked for");
+                    return Err(ExchangeError::new(ErrorKind::Encoding, message));
+                }
+            }
+        }
+        Ok(())
     }
 
     fn frame<O: Observer + ?Sized>(
@@ -227,9 +261,16 @@ impl<'a> Answer<'a> {
             let message = format!("the response body is larger than {} bytes", performance.max_body);
             return Err(ExchangeError::new(ErrorKind::BodyTooLarge, message));
         }
-        match &mut self.collector {
-            Some(collector) => collector.frame(frame, stamp, performance.observer),
-            None => Ok(()),
+        let Some(collector) = &mut self.collector else {
+            return Ok(());
+        };
+        match &mut self.decoder {
+            None => collector.frame(frame, stamp, performance.observer),
+            Some(decoder) => {
+                let damage = decoder.decode(frame).err();
+                collector.frame(decoder.decoded(), stamp, performance.observer)?;
+                damage.map_or(Ok(()), Err)
+            }
         }
     }
 }

@@ -88,6 +88,8 @@ pub(crate) struct Socket {
     last_touch: Cell<u64>,
     /// Bytes of HTTP (decrypted, if they came encrypted).
     received: Cell<u64>,
+    /// The server has closed its end.
+    ended: Cell<bool>,
     remote: SocketAddr,
     local: Option<SocketAddr>,
 }
@@ -114,6 +116,7 @@ impl Socket {
             last_activity: Cell::new(now),
             last_touch: Cell::new(now),
             received: Cell::new(0),
+            ended: Cell::new(false),
             remote,
             local,
         }
@@ -137,6 +140,11 @@ impl Socket {
     /// Bytes of HTTP received since the connection was opened.
     pub(crate) fn received(&self) -> u64 {
         self.received.get()
+    }
+
+    /// Whether a read has met the end of the stream.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.ended.get()
     }
 
     /// Whether an idle connection is still usable: open, and with nothing unasked to read.
@@ -241,6 +249,7 @@ impl Socket {
         match receive::receive(self.io.get_ref().as_fd(), cursor, self.clock) {
             Ok(received) => {
                 let more = received.filled || received.len == 0;
+                self.ended.set(received.len == 0);
                 self.gate.set(if more { Gate::ReadFull } else { Gate::ReadDry });
                 let stamp = ReadStamp {
                     read: self.stamp.get().read + 1,

@@ -9,6 +9,9 @@ use crate::message::{ArrivalFacts, CancelReason, Credit, RecordError, RequestRec
 /// Type of the error of a response without content.
 pub const NO_CONTENT: &str = "InvalidInferenceResultError";
 
+/// Most characters that a message shows of where a redirect leads.
+const LONGEST_LOCATION: usize = 300;
+
 /// What is known about a request besides its exchanges.
 #[derive(Debug, Clone)]
 pub struct RequestFacts {
@@ -71,26 +74,29 @@ pub fn view<'a>(exchange: &'a HttpExchange, whole_end: &'a mut [u32; 1]) -> Exch
 /// The error that the transport or the status shows, if any.
 pub fn transport_error(exchange: &HttpExchange) -> Option<RecordError> {
     if let Some(error) = &exchange.error {
+        let message = match error.kind {
+            // Intended: nothing is to be done.
+            ErrorKind::Cancelled | ErrorKind::CancelledAfterSend => error.message.clone(),
+            kind => format!("{}; {}", error.message, kind.remedy()),
+        };
         return Some(RecordError {
             code: error.kind.code(),
             kind: error.kind.type_name().to_owned(),
-            message: error.message.clone(),
+            message,
         });
     }
     let status = exchange.status?;
     if (200..300).contains(&status) {
         return None;
     }
-    let text = match &exchange.body {
-        Body::Whole { bytes, .. } => String::from_utf8_lossy(bytes).into_owned(),
-        Body::Events(events) => String::from_utf8_lossy(&events.bytes).into_owned(),
-        Body::Empty => String::new(),
+    let text = match (&exchange.undecoded, &exchange.body) {
+        (Some(encoding), _) => format!("(an explanation encoded as {encoding:?}, which can't be read)"),
+        (None, Body::Whole { bytes, .. }) => String::from_utf8_lossy(bytes).into_owned(),
+        (None, Body::Events(events)) => String::from_utf8_lossy(&events.bytes).into_owned(),
+        (None, Body::Empty) => String::new(),
     };
-    let redirect = (300..400).contains(&status);
-    let message = if redirect {
-        format!("the server redirects; redirects are not followed. {text}")
-            .trim_end()
-            .to_owned()
+    let message = if (300..400).contains(&status) {
+        redirect(exchange.location.as_deref(), &text)
     } else {
         text
     };
@@ -99,6 +105,19 @@ pub fn transport_error(exchange: &HttpExchange) -> Option<RecordError> {
         kind: exchange.reason.clone().into_owned(),
         message,
     })
+}
+
+/// What to tell of a redirect. Where it leads may hold credentials, and stands once more in the explanation then.
+fn redirect(location: Option<&str>, text: &str) -> String {
+    match location.filter(|location| !location.is_empty()) {
+        None => format!("the server redirects, which is not followed; give the final address as --url. {text}")
+            .trim_end()
+            .to_owned(),
+        Some(location) => {
+            let shown: String = redact::url(location).chars().take(LONGEST_LOCATION).collect();
+            format!("the server redirects to {shown:?}, which is not followed; give the final address as --url")
+        }
+    }
 }
 
 /// A record of a request that never reached the network.
@@ -335,6 +354,33 @@ pub fn responses(exchanges: &[HttpExchange]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_error_tells_what_to_do() {
+        let said = |exchange: HttpExchange| transport_error(&exchange).map(|error| (error.code, error.message));
+        let redirect = |location: &str| HttpExchange {
+            status: Some(302),
+            location: Some(location.into()),
+            ..HttpExchange::default()
+        };
+        for (location, shown) in [
+            ("/v2", "\"/v2\""),
+            ("https://user:secret@h/x", "\"https://<redacted>@h/x\""),
+            ("//user:secret@h/x", "\"//<redacted>@h/x\""),
+            ("/x?api_key=secret", "\"/x?api_key=<redacted>\""),
+        ] {
+            let expected =
+                format!("the server redirects to {shown}, which is not followed; give the final address as --url");
+            assert_eq!(said(redirect(location)), Some((Some(302), expected)));
+        }
+        let unreadable = HttpExchange {
+            status: Some(503),
+            undecoded: Some("br".into()),
+            ..HttpExchange::default()
+        };
+        let expected = "(an explanation encoded as \"br\", which can't be read)".to_owned();
+        assert_eq!(said(unreadable), Some((Some(503), expected)));
+    }
 
     #[test]
     fn kept_headers_hold_no_credentials() {
