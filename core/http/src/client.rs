@@ -1,5 +1,6 @@
 //! The client: slots, connections, resending, timeouts and cancellation around one exchange.
 
+use std::cell::RefCell;
 use std::future::poll_fn;
 use std::net::SocketAddr;
 use std::pin::pin;
@@ -24,6 +25,9 @@ use crate::request::Request;
 use crate::socket::Socket;
 use crate::target::Scheme;
 use crate::tls::Connector;
+
+/// Bytes read at once, at most.
+const READ: usize = 64 * 1024;
 
 /// Whether connections serve more than one request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -84,6 +88,7 @@ struct Inner {
     resolver: Resolver,
     pool: Pool,
     tls: Connector,
+    buffer: RefCell<Box<[u8]>>,
     /// The kernel switches timestamping on lazily, with the first socket that asks for it, and off with the last:
     /// this one keeps it on, so that no connection's first packets come without.
     _keeps_timestamps_on: Option<std::net::UdpSocket>,
@@ -103,6 +108,7 @@ impl Client {
             converter: Rc::new(Converter::new(clock)),
             tls: Connector::new(options.verify_tls),
             resolver: Resolver::new(clock, options.dns_ttl),
+            buffer: RefCell::new(vec![0; READ].into()),
             pool: Pool::new(clock, options.max_connections, options.idle_timeout),
             _keeps_timestamps_on: keeper,
             options,
@@ -131,6 +137,7 @@ impl Client {
                 progress: &progress,
                 observer,
                 max_body: self.0.max_body(),
+                buffer: &self.0.buffer,
             };
             let work = self.0.attempt(performance, &mut exchange);
             guarded(work, request, cancel, &progress).await
@@ -202,10 +209,7 @@ impl Inner {
             start,
             end: self.clock.now(),
         });
-        Connection::new(connected?)
-            .await
-            .map(Box::new)
-            .map_err(|error| ExchangeError::head(&error))
+        Ok(Box::new(Connection::new(connected?)))
     }
 
     async fn connect(&self, request: &Request, addresses: &[SocketAddr]) -> Result<Socket, ExchangeError> {
@@ -231,7 +235,7 @@ impl Inner {
     }
 
     /// Back into the pool, unless the server closes it or has answered a request that it has not read to the end.
-    fn keep(&self, key: Key, mut connection: Box<Connection>, outgoing: &Outgoing) {
+    fn keep(&self, key: Key, connection: Box<Connection>, outgoing: &Outgoing) {
         if outgoing.is_complete() && connection.is_reusable() {
             self.pool.put(key, connection);
         }

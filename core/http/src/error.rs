@@ -1,8 +1,9 @@
 //! Why an exchange brought no complete answer.
 
-use std::error::Error as _;
 use std::fmt;
 use std::io;
+
+use crate::response::ResponseError;
 
 /// The ways an exchange can fail. A status outside 200–299 is not among them: that is an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -184,33 +185,13 @@ impl ExchangeError {
         )
     }
 
-    /// What hyper says instead of a response head.
-    pub(crate) fn head(error: &hyper::Error) -> Self {
-        if let Some(io) = io_cause(error) {
-            return Self::before_head(io);
-        }
-        if error.is_incomplete_message() || error.is_canceled() || error.is_closed() {
-            return Self::closed();
-        }
+    /// Bytes that are no response.
+    pub(crate) fn response(error: ResponseError) -> Self {
+        let part = if error.in_head() { "head" } else { "body" };
         Self::new(
             ErrorKind::Protocol,
-            format!("the response head is not valid HTTP/1.1: {}", chain(error)),
+            format!("the response {part} is not valid HTTP/1.1: {error}"),
         )
-    }
-
-    /// What hyper says instead of the next part of the body.
-    pub(crate) fn body(error: &hyper::Error) -> Self {
-        match io_cause(error) {
-            Some(io) => Self::body_io(io),
-            None if error.is_parse() => Self::new(
-                ErrorKind::Protocol,
-                format!("the response body is not valid HTTP/1.1: {}", chain(error)),
-            ),
-            None => Self::new(
-                ErrorKind::BodyIncomplete,
-                format!("the response body broke off: {}", chain(error)),
-            ),
-        }
     }
 
     /// A failure of the socket within the body.
@@ -239,24 +220,6 @@ impl fmt::Display for ExchangeError {
 }
 
 impl std::error::Error for ExchangeError {}
-
-fn io_cause(error: &hyper::Error) -> Option<&io::Error> {
-    let mut cause = error.source();
-    while let Some(current) = cause {
-        if let Some(io) = current.downcast_ref() {
-            return Some(io);
-        }
-        cause = current.source();
-    }
-    None
-}
-
-fn chain(error: &hyper::Error) -> String {
-    match error.source() {
-        Some(source) => format!("{error}: {source}"),
-        None => error.to_string(),
-    }
-}
 
 #[cfg(test)]
 mod tests {

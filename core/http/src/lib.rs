@@ -24,10 +24,10 @@
 //! Reading order:
 //! * [`clock`]: monotonic nanoseconds, wall anchors, precise sleeping.
 //! * `receive`: the one system call that reads, with the kernel's receive timestamp beside it.
-//! * `socket`: one read per turn, so that whatever hyper emits in that turn belongs to exactly that read.
-//! * `connection`: hyper as a response parser over that socket; `outgoing`: the request, written by ourselves.
+//! * `socket`: every read is stamped, and what is made of its bytes carries its stamp.
+//! * `response`: bytes to head, body and end, in place; `outgoing`: the request, written by ourselves.
 //! * `tls`: bytes in, bytes out, between the two when the target is https.
-//! * `collect` and [`sse`]: from body frames to events with arrivals.
+//! * `collect` and [`sse`]: from parts of a body to events with arrivals.
 //! * `perform`: one request on one connection.
 //! * `connect`, `dns`, `pool`, [`client`](Client): everything around it.
 //!
@@ -48,7 +48,6 @@ mod perform;
 mod pool;
 mod receive;
 mod request;
-#[allow(dead_code)]
 mod response;
 mod socket;
 pub mod sse;

@@ -1,15 +1,12 @@
 //! One request on one connection: write it, read the head, read the body.
 
-use std::borrow::Cow;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
 use std::io;
-use std::pin::pin;
 use std::rc::Rc;
-use std::task::{Context, Poll, Waker, ready};
+use std::task::{Context, Poll, ready};
 
-use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, LOCATION, TRANSFER_ENCODING};
-use hyper::body::Incoming;
+use http::Method;
 
 use crate::collect::Collector;
 use crate::connection::Connection;
@@ -18,6 +15,7 @@ use crate::error::{ErrorKind, ExchangeError};
 use crate::exchange::{Arrival, Chunk, Exchange};
 use crate::outgoing::Outgoing;
 use crate::request::Request;
+use crate::response::{Head, Piece, Response};
 use crate::socket::Socket;
 
 /// Is told of an exchange's progress while it runs, on the I/O thread: it must return at once. `()` ignores it all.
@@ -49,6 +47,8 @@ pub(crate) struct Performance<'a, O: Observer + ?Sized> {
     pub(crate) progress: &'a Progress,
     pub(crate) observer: &'a mut O,
     pub(crate) max_body: usize,
+    /// Where reads go. One for all connections of a thread: what a read brought is taken in before the next one.
+    pub(crate) buffer: &'a RefCell<Box<[u8]>>,
 }
 
 impl<O: Observer + ?Sized> Performance<'_, O> {
@@ -61,74 +61,46 @@ impl<O: Observer + ?Sized> Performance<'_, O> {
         exchange: &mut Exchange,
     ) -> Result<(), ExchangeError> {
         let mut answer = Answer::new(connection, exchange);
-        let response = self.head(connection, outgoing, &mut answer).await?;
-        answer.head(&response, self.max_body)?;
-        let framed = response.headers().contains_key(TRANSFER_ENCODING);
-        self.body(connection, outgoing, &mut answer, response.into_body())
-            .await?;
-        if let Some(decoder) = &answer.decoder {
-            decoder.finish()?;
-        }
-        match &mut answer.collector {
-            Some(collector) => collector.finish(connection.socket().stamp(), framed, self.observer),
-            None => Ok(()),
-        }
-    }
-
-    /// Writes the request and waits for the head of the response.
-    async fn head(
-        &mut self,
-        connection: &mut Connection,
-        outgoing: &mut Outgoing,
-        answer: &mut Answer<'_>,
-    ) -> Result<http::Response<Incoming>, ExchangeError> {
-        let mut response = pin!(connection.expect_response(&self.request.method));
-        let head = poll_fn(|cx| {
+        let mut response = Response::new(self.request.method == Method::HEAD);
+        let outcome = poll_fn(|cx| {
             loop {
+                // A server may answer before it has everything, so writing goes on while the answer is read.
                 self.write(connection.socket(), outgoing, answer.exchange, cx);
-                let mut noop = Context::from_waker(Waker::noop());
-                if let Poll::Ready(response) = response.as_mut().poll(&mut noop) {
-                    return Poll::Ready(response.map_err(|error| ExchangeError::head(&error)));
+                let mut buffer = self.buffer.borrow_mut();
+                let bytes = match ready!(connection.socket().poll_read(cx, &mut buffer)) {
+                    Ok(0) if response.close() => &[],
+                    Ok(0) => return Poll::Ready(Err(answer.broken(&io::ErrorKind::UnexpectedEof.into()))),
+                    Ok(length) => &buffer[..length],
+                    Err(error) => return Poll::Ready(Err(answer.broken(&error))),
+                };
+                if let Some(rest) = self.take(bytes, &mut response, &mut answer)? {
+                    connection.set_reusable(rest == 0 && response.keeps_alive());
+                    return Poll::Ready(Ok(()));
                 }
-                if connection.is_finished() {
-                    let failure = connection.take_failure();
-                    return Poll::Ready(Err(
-                        failure.map_or_else(ExchangeError::closed, |e| ExchangeError::head(&e))
-                    ));
-                }
-                ready!(connection.poll_turn(cx)).map_err(|error| ExchangeError::before_head(&error))?;
             }
         });
-        head.await.map_err(|error| match outgoing.failure() {
+        outcome.await.map_err(|error| match outgoing.failure() {
             Some(write) if error.kind == ErrorKind::Closed => ExchangeError::before_head(write),
             _ => error,
-        })
+        })?;
+        answer.finish(self.observer)
     }
 
-    /// Reads the body to its end, and goes on writing if the server answers before it has everything.
-    async fn body(
+    /// Takes in what a read brought. At the end of the response: how many bytes are left that belong to none.
+    fn take(
         &mut self,
-        connection: &mut Connection,
-        outgoing: &mut Outgoing,
+        mut bytes: &[u8],
+        response: &mut Response,
         answer: &mut Answer<'_>,
-        mut body: Incoming,
-    ) -> Result<(), ExchangeError> {
-        poll_fn(|cx| {
-            loop {
-                self.write(connection.socket(), outgoing, answer.exchange, cx);
-                if let Poll::Ready(result) = self.frames(connection, &mut body, answer) {
-                    return Poll::Ready(result);
-                }
-                if connection.is_finished() {
-                    return Poll::Ready(Err(match connection.take_failure() {
-                        Some(error) => ExchangeError::body(&error),
-                        None => ExchangeError::body_io(&io::ErrorKind::UnexpectedEof.into()),
-                    }));
-                }
-                ready!(connection.poll_turn(cx)).map_err(|error| ExchangeError::body_io(&error))?;
+    ) -> Result<Option<usize>, ExchangeError> {
+        loop {
+            match response.next(&mut bytes).map_err(ExchangeError::response)? {
+                None => return Ok(None),
+                Some(Piece::Head(head)) => answer.head(*head, self.max_body)?,
+                Some(Piece::Body(part)) => answer.part(part, self)?,
+                Some(Piece::End) => return Ok(Some(bytes.len())),
             }
-        })
-        .await
+        }
     }
 
     /// Writes what the socket takes.
@@ -140,22 +112,6 @@ impl<O: Observer + ?Sized> Performance<'_, O> {
             exchange.timings.send = Some(bracket);
             self.progress.sent.set(Some(bracket.end));
             self.observer.sent(bracket.end);
-        }
-    }
-
-    /// Takes all frames that the last read completed. Ready at the end of the body.
-    fn frames(
-        &mut self,
-        connection: &mut Connection,
-        body: &mut Incoming,
-        answer: &mut Answer<'_>,
-    ) -> Poll<Result<(), ExchangeError>> {
-        loop {
-            match ready!(connection.poll_frame(body)) {
-                None => return Poll::Ready(Ok(())),
-                Some(Err(error)) => return Poll::Ready(Err(ExchangeError::body(&error))),
-                Some(Ok(frame)) => answer.frame(&frame, self)?,
-            }
         }
     }
 }
@@ -170,6 +126,8 @@ struct Answer<'a> {
     collector: Option<Collector>,
     decoder: Option<Decoder>,
     body_bytes: usize,
+    /// The end of the body is told by bytes of its own.
+    chunked: bool,
 }
 
 impl<'a> Answer<'a> {
@@ -185,54 +143,43 @@ impl<'a> Answer<'a> {
             collector: None,
             decoder: None,
             body_bytes: 0,
+            chunked: false,
         }
     }
 
-    fn head(&mut self, response: &http::Response<Incoming>, max_body: usize) -> Result<(), ExchangeError> {
-        let status = response.status();
-        let header = |name| {
-            response
-                .headers()
-                .get(name)
-                .map(|value| String::from_utf8_lossy(value.as_bytes()))
-        };
-        self.exchange.status = Some(status.as_u16());
-        self.exchange.reason = match response.extensions().get::<hyper::ext::ReasonPhrase>() {
-            Some(reason) => Cow::Owned(String::from_utf8_lossy(reason.as_bytes()).into_owned()),
-            None => Cow::Borrowed(status.canonical_reason().unwrap_or_default()),
-        };
-        self.exchange.content_type = header(CONTENT_TYPE).map(Cow::into_owned);
-        if status.is_success() {
+    /// The connection broke.
+    fn broken(&self, error: &io::Error) -> ExchangeError {
+        if self.collector.is_some() {
+            ExchangeError::body_io(error)
+        } else {
+            ExchangeError::before_head(error)
+        }
+    }
+
+    fn head(&mut self, head: Head, max_body: usize) -> Result<(), ExchangeError> {
+        let success = (200..300).contains(&head.status);
+        self.exchange.status = Some(head.status);
+        self.exchange.reason = head.reason;
+        self.exchange.content_type = head.content_type;
+        self.chunked = head.chunked;
+        if success {
             self.exchange.timings.headers = Some(self.socket.stamp().at());
         }
-        let events = status.is_success() && self.exchange.content_type.as_deref().is_some_and(is_event_stream);
+        let events = success && self.exchange.content_type.as_deref().is_some_and(is_event_stream);
         self.collector = Some(if events {
             Collector::events()
         } else {
-            Collector::whole(expected_size(response.headers()))
+            Collector::whole(expected_size(head.length))
         });
-        if status.is_redirection() {
-            self.exchange.location = header(LOCATION).map(Cow::into_owned);
+        if (300..400).contains(&head.status) {
+            self.exchange.location = head.location;
         }
-        self.decode(response, max_body)
-    }
-
-    /// Sets the decoder up. An answer that is none because of its status is kept as it came.
-    fn decode(&mut self, response: &http::Response<Incoming>, max_body: usize) -> Result<(), ExchangeError> {
-        let encodings = response.headers().get_all(CONTENT_ENCODING);
-        if encodings.iter().next().is_none() {
-            return Ok(());
-        }
-        let names: Vec<_> = encodings
-            .iter()
-            .map(|value| String::from_utf8_lossy(value.as_bytes()))
-            .collect();
-        let encoding = names.join(", ");
-        match Decoder::new(Some(&encoding), max_body) {
+        match Decoder::new(head.content_encoding.as_deref(), max_body) {
             Ok(decoder) => self.decoder = decoder,
+            // An answer that is none because of its status is kept as it came.
             Err(unknown) => {
-                self.exchange.undecoded = Some(unknown.to_owned());
-                if response.status().is_success() {
+                let unknown = self.exchange.undecoded.insert(unknown.to_owned());
+                if success {
                     let message = format!("the response body is encoded as {unknown:?}, which was not asked for");
                     return Err(ExchangeError::new(ErrorKind::Encoding, message));
                 }
@@ -241,9 +188,21 @@ impl<'a> Answer<'a> {
         Ok(())
     }
 
-    fn frame<O: Observer + ?Sized>(
+    /// The response is complete.
+    fn finish<O: Observer + ?Sized>(&mut self, observer: &mut O) -> Result<(), ExchangeError> {
+        if let Some(decoder) = &self.decoder {
+            decoder.finish()?;
+        }
+        match &mut self.collector {
+            Some(collector) => collector.finish(self.socket.stamp(), self.chunked, observer),
+            None => Ok(()),
+        }
+    }
+
+    /// Takes a part of the body that the last read completed.
+    fn part<O: Observer + ?Sized>(
         &mut self,
-        frame: &[u8],
+        part: &[u8],
         performance: &mut Performance<'_, O>,
     ) -> Result<(), ExchangeError> {
         let stamp = self.socket.stamp();
@@ -252,11 +211,11 @@ impl<'a> Answer<'a> {
         timings.last_byte = Some(stamp.at());
         self.exchange.chunk_count += 1;
         if performance.request.trace_chunks {
-            let bytes = u32::try_from(frame.len()).unwrap_or(u32::MAX);
+            let bytes = u32::try_from(part.len()).unwrap_or(u32::MAX);
             self.exchange.chunks.push(Chunk { at: stamp.at(), bytes });
         }
-        self.body_bytes += frame.len();
-        self.exchange.body_bytes += frame.len() as u64;
+        self.body_bytes += part.len();
+        self.exchange.body_bytes += part.len() as u64;
         if self.body_bytes > performance.max_body {
             let message = format!("the response body is larger than {} bytes", performance.max_body);
             return Err(ExchangeError::new(ErrorKind::BodyTooLarge, message));
@@ -265,9 +224,9 @@ impl<'a> Answer<'a> {
             return Ok(());
         };
         match &mut self.decoder {
-            None => collector.frame(frame, stamp, performance.observer),
+            None => collector.frame(part, stamp, performance.observer),
             Some(decoder) => {
-                let damage = decoder.decode(frame).err();
+                let damage = decoder.decode(part).err();
                 collector.frame(decoder.decoded(), stamp, performance.observer)?;
                 damage.map_or(Ok(()), Err)
             }
@@ -290,9 +249,8 @@ fn is_event_stream(content_type: &str) -> bool {
 }
 
 /// Room to reserve for a body; what a server claims is believed up to a point.
-fn expected_size(headers: &HeaderMap) -> usize {
-    let claimed = headers
-        .get(CONTENT_LENGTH)
-        .and_then(|value| value.to_str().ok()?.parse().ok());
-    claimed.unwrap_or(0).min(64 * 1024)
+fn expected_size(claimed: Option<u64>) -> usize {
+    usize::try_from(claimed.unwrap_or(0))
+        .unwrap_or(usize::MAX)
+        .min(64 * 1024)
 }

@@ -7,11 +7,9 @@
 )]
 
 use std::io;
-use std::mem::MaybeUninit;
 use std::net::TcpStream;
-use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
+use std::os::fd::{AsRawFd, BorrowedFd};
 
-use hyper::rt::ReadBufCursor;
 use tokio::io::unix::AsyncFd;
 
 use crate::clock::Clock;
@@ -36,22 +34,13 @@ pub(crate) struct Received {
     pub(crate) wall: u64,
 }
 
-/// Reads once from the socket into `cursor`.
-pub(crate) fn receive(fd: BorrowedFd<'_>, cursor: &mut ReadBufCursor<'_>, clock: Clock) -> io::Result<Received> {
-    // SAFETY: the kernel writes bytes to the slice and never makes an initialised byte uninitialised.
-    let spare = unsafe { cursor.as_mut() };
-    let received = receive_into(fd.as_raw_fd(), spare, clock)?;
-    // SAFETY: the kernel has just written `len` bytes at the start of the slice.
-    unsafe { cursor.advance(received.len) };
-    Ok(received)
-}
-
-fn receive_into(fd: RawFd, spare: &mut [MaybeUninit<u8>], clock: Clock) -> io::Result<Received> {
+/// Reads once from the socket into `buffer`.
+pub(crate) fn receive(fd: BorrowedFd<'_>, buffer: &mut [u8], clock: Clock) -> io::Result<Received> {
     // Room for SCM_TIMESTAMPING (a header of 16 bytes and three timespecs), aligned as cmsghdr demands.
     let mut control = [0u64; 16];
     let mut bytes = libc::iovec {
-        iov_base: spare.as_mut_ptr().cast(),
-        iov_len: spare.len(),
+        iov_base: buffer.as_mut_ptr().cast(),
+        iov_len: buffer.len(),
     };
     // SAFETY: msghdr is plain data for which all zeros is a valid value.
     let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
@@ -60,13 +49,13 @@ fn receive_into(fd: RawFd, spare: &mut [MaybeUninit<u8>], clock: Clock) -> io::R
     message.msg_control = control.as_mut_ptr().cast();
     message.msg_controllen = std::mem::size_of_val(&control) as _;
     loop {
-        // SAFETY: `message` points to one iovec over `spare` and to `control`; both outlive the call.
-        let read = unsafe { libc::recvmsg(fd, &mut message, 0) };
+        // SAFETY: `message` points to one iovec over `buffer` and to `control`; both outlive the call.
+        let read = unsafe { libc::recvmsg(fd.as_raw_fd(), &mut message, 0) };
         let user = clock.now();
         if let Ok(len) = usize::try_from(read) {
             return Ok(Received {
                 len,
-                filled: len == spare.len(),
+                filled: len == buffer.len(),
                 user,
                 wall: stamp(&message),
             });

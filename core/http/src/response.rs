@@ -136,11 +136,6 @@ impl Response {
         self.keep_alive && self.state == State::End
     }
 
-    /// Whether anything of a response, or of a head before it, has come.
-    pub(crate) fn has_begun(&self) -> bool {
-        self.state != State::Head || !self.head.is_empty()
-    }
-
     /// Takes the next piece from the front of `input`; `None` once all of it is taken and more is needed.
     ///
     /// # Errors
@@ -218,6 +213,7 @@ impl Response {
         const TOO_MANY: ResponseError = ResponseError::Chunk("too many trailers");
         loop {
             if let Chunk::Data(left) = chunk {
+                self.state = State::Chunk(chunk);
                 return Ok(self.body(input, left, |left| {
                     State::Chunk(match left {
                         0 => Chunk::DataCr,

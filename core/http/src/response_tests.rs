@@ -93,12 +93,14 @@ fn bodies_are_framed_as_their_head_says() {
             "HTTP/1.1 200 OK\r\n{head}{}\r\n{body}",
             if head.is_empty() { "" } else { "\r\n" }
         );
-        let read = whole(&text).unwrap();
-        assert_eq!(
-            (read.head.status, read.body.as_str(), read.rest, read.keeps_alive),
-            (200, expected, rest, kept),
-            "{text}"
-        );
+        for pieces in [vec![text.as_bytes()], text.as_bytes().chunks(1).collect()] {
+            let read = read(pieces, false, false).unwrap();
+            assert_eq!(
+                (read.head.status, read.body.as_str(), read.rest, read.keeps_alive),
+                (200, expected, rest, kept),
+                "{text}"
+            );
+        }
     }
 }
 

@@ -1,20 +1,13 @@
-//! A TCP socket whose every read is stamped, and the gate that ties hyper's output to one read.
-//!
-//! hyper reads when it likes. Here it may read **once per turn**: the gate opens, hyper is polled, the first read
-//! closes the gate. Whatever hyper hands out until the next turn (a response head, body frames) was completed by
-//! exactly that read, so its stamp is theirs. hyper never waits on the socket itself; the exchange does, before it
-//! opens the gate.
+//! A TCP socket whose every read is stamped. Whatever is made of the bytes of a read before the next one was completed
+//! by exactly that read, so its stamp is theirs.
 
 use std::cell::{Cell, RefCell};
 use std::io::{self, Write};
-use std::mem::MaybeUninit;
 use std::net::{SocketAddr, TcpStream};
 use std::os::fd::AsFd;
-use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 
-use hyper::rt::{ReadBuf, ReadBufCursor};
 use tokio::io::unix::AsyncFd;
 
 use crate::clock::{Clock, Converter};
@@ -59,16 +52,6 @@ impl ReadStamp {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Gate {
-    Closed,
-    Open,
-    /// Used by a read that may have left bytes behind.
-    ReadFull,
-    /// Used by a read that found the socket's queue empty, or emptied it.
-    ReadDry,
-}
-
 /// Room for about one TLS record.
 const RECORD: usize = 16 * 1024;
 
@@ -80,7 +63,6 @@ pub(crate) struct Socket {
     converter: Rc<Converter>,
     /// The time of the read is wanted, not the kernel's.
     by_user: bool,
-    gate: Cell<Gate>,
     stamp: Cell<ReadStamp>,
     /// Best stamp of the last read, or the start of the last write if that is later.
     last_activity: Cell<u64>,
@@ -111,7 +93,6 @@ impl Socket {
             clock,
             converter,
             by_user,
-            gate: Cell::new(Gate::Closed),
             stamp: Cell::default(),
             last_activity: Cell::new(now),
             last_touch: Cell::new(now),
@@ -154,20 +135,26 @@ impl Socket {
         !over && matches!(self.io.get_ref().peek(&mut byte), Err(error) if error.kind() == io::ErrorKind::WouldBlock)
     }
 
-    /// Waits until there is something to read, then runs `turn`, in which hyper may read once.
-    pub(crate) fn poll_turn(&self, cx: &mut Context<'_>, turn: impl FnOnce()) -> Poll<io::Result<()>> {
-        let mut ready = ready!(self.io.poll_read_ready(cx))?;
-        self.gate.set(Gate::Open);
-        turn();
-        match self.gate.replace(Gate::Closed) {
-            // A read that did not fill its buffer emptied the queue: with edge-triggered readiness the next segment
-            // is announced anew, and the extra read that would only say "nothing there" is saved.
-            Gate::ReadDry => ready.clear_ready(),
-            Gate::ReadFull | Gate::Closed => {}
-            // hyper had bytes to wait for and did not ask for them.
-            Gate::Open => return Poll::Ready(Err(io::Error::other("the HTTP connection stopped reading"))),
+    /// Waits until there is something to read, reads once into `buffer`, and stamps that. Resolves with the number of
+    /// bytes of HTTP; 0 is the end of the stream.
+    pub(crate) fn poll_read(&self, cx: &mut Context<'_>, buffer: &mut [u8]) -> Poll<io::Result<usize>> {
+        let Some(tls) = &self.tls else {
+            let (length, stamp) = ready!(self.poll_receive(cx, buffer))?;
+            self.note(length, stamp);
+            return Poll::Ready(Ok(length));
+        };
+        let mut tls = tls.borrow_mut();
+        loop {
+            let mut encrypted = [0; RECORD];
+            let (length, stamp) = ready!(self.poll_receive(cx, &mut encrypted))?;
+            // A read that completes no record brings nothing yet: its bytes count with the read that does.
+            let content = tls.decrypt(&encrypted[..length], buffer)?;
+            self.note(content, stamp);
+            if content > 0 || length == 0 || tls.is_over() {
+                self.ended.set(content == 0);
+                return Poll::Ready(Ok(content));
+            }
         }
-        Poll::Ready(Ok(()))
     }
 
     /// Writes `slices`; the result comes with the bracket around the system call.
@@ -208,67 +195,30 @@ impl Socket {
         }
     }
 
-    /// hyper's read.
-    fn read(&self, cursor: &mut ReadBufCursor<'_>) -> Poll<io::Result<()>> {
-        if let Some(tls) = &self.tls {
-            return self.read_encrypted(&mut tls.borrow_mut(), cursor);
-        }
-        let (length, stamp) = ready!(self.receive(cursor))?;
-        self.note(length, stamp);
-        Poll::Ready(Ok(()))
-    }
-
-    fn read_encrypted(&self, tls: &mut Session, cursor: &mut ReadBufCursor<'_>) -> Poll<io::Result<()>> {
-        // What one read brought may take hyper several goes; it keeps the stamp of that read.
-        if tls.take(cursor) {
-            if self.gate.get() == Gate::Open {
-                self.gate.set(Gate::ReadFull);
-            }
-            return Poll::Ready(Ok(()));
-        }
-        let mut storage = [MaybeUninit::uninit(); RECORD];
-        let mut encrypted = ReadBuf::uninit(&mut storage);
-        let (length, stamp) = ready!(self.receive(&mut encrypted.unfilled()))?;
-        if length == 0 {
-            return Poll::Ready(Ok(()));
-        }
-        // A read that completes no record brings nothing yet: its bytes count with the read that does.
-        self.note(tls.decrypt(encrypted.filled())?, stamp);
-        if tls.take(cursor) || tls.is_over() {
-            Poll::Ready(Ok(()))
-        } else {
-            Poll::Pending
-        }
-    }
-
-    /// Reads once per turn; resolves with the number of bytes, 0 at the end of the stream.
-    fn receive(&self, cursor: &mut ReadBufCursor<'_>) -> Poll<io::Result<(usize, ReadStamp)>> {
-        if self.gate.get() != Gate::Open {
-            return Poll::Pending;
-        }
-        match receive::receive(self.io.get_ref().as_fd(), cursor, self.clock) {
-            Ok(received) => {
-                let more = received.filled || received.len == 0;
-                self.ended.set(received.len == 0);
-                self.gate.set(if more { Gate::ReadFull } else { Gate::ReadDry });
-                let stamp = ReadStamp {
-                    read: self.stamp.get().read + 1,
-                    user: received.user,
-                    kernel: self
-                        .converter
-                        .convert(received.wall, received.user, self.last_touch.get()),
-                    previous: self.last_activity.get(),
-                    by_user: self.by_user,
-                };
-                Poll::Ready(Ok((received.len, stamp)))
-            }
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                self.gate.set(Gate::ReadDry);
-                Poll::Pending
-            }
-            Err(error) => {
-                self.gate.set(Gate::ReadFull);
-                Poll::Ready(Err(error))
+    fn poll_receive(&self, cx: &mut Context<'_>, buffer: &mut [u8]) -> Poll<io::Result<(usize, ReadStamp)>> {
+        loop {
+            let mut ready = ready!(self.io.poll_read_ready(cx))?;
+            match receive::receive(self.io.get_ref().as_fd(), buffer, self.clock) {
+                Ok(received) => {
+                    // A read that did not fill its buffer emptied the queue: with edge-triggered readiness the next
+                    // segment is announced anew, and the extra read that would only say "nothing there" is saved.
+                    if !received.filled && received.len > 0 {
+                        ready.clear_ready();
+                    }
+                    self.ended.set(received.len == 0);
+                    let stamp = ReadStamp {
+                        read: self.stamp.get().read + 1,
+                        user: received.user,
+                        kernel: self
+                            .converter
+                            .convert(received.wall, received.user, self.last_touch.get()),
+                        previous: self.last_activity.get(),
+                        by_user: self.by_user,
+                    };
+                    return Poll::Ready(Ok((received.len, stamp)));
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => ready.clear_ready(),
+                Err(error) => return Poll::Ready(Err(error)),
             }
         }
     }
@@ -281,29 +231,5 @@ impl Socket {
             self.last_touch.set(stamp.user);
             self.received.set(self.received.get() + length as u64);
         }
-    }
-}
-
-/// The socket as hyper sees it: reads through the gate; writes lead nowhere, because the request is written by
-/// [`Outgoing`](crate::outgoing::Outgoing), which alone decides its bytes and knows when the last one left.
-pub(crate) struct Wire(pub(crate) Rc<Socket>);
-
-impl hyper::rt::Read for Wire {
-    fn poll_read(self: Pin<&mut Self>, _: &mut Context<'_>, mut cursor: ReadBufCursor<'_>) -> Poll<io::Result<()>> {
-        self.0.read(&mut cursor)
-    }
-}
-
-impl hyper::rt::Write for Wire {
-    fn poll_write(self: Pin<&mut Self>, _: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        Poll::Ready(Ok(bytes.len()))
-    }
-
-    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Poll::Ready(Ok(()))
     }
 }

@@ -1,11 +1,10 @@
 //! TLS over the stamped socket, without I/O of its own: rustls turns bytes into bytes, the socket moves them.
 
 use std::cell::OnceCell;
-use std::io::{self, BufRead, Read, Write};
+use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::sync::Arc;
 
-use hyper::rt::ReadBufCursor;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
@@ -46,12 +45,7 @@ impl Connector {
                 }
             }
             if !tls.is_handshaking() {
-                return Ok(Session {
-                    tls,
-                    plain: Vec::new(),
-                    taken: 0,
-                    accepted: 0,
-                });
+                return Ok(Session { tls, accepted: 0 });
             }
             match tls.read_tls(&mut stream.get_ref()) {
                 Ok(0) => return Err(failure(&"the server closed the connection")),
@@ -112,52 +106,30 @@ fn system_roots() -> Result<RootCertStore, String> {
 /// An established TLS session.
 pub(crate) struct Session {
     tls: ClientConnection,
-    /// Decrypted bytes, of which hyper has taken the first `taken`.
-    plain: Vec<u8>,
-    taken: usize,
     /// Bytes accepted for encryption that have not all left yet.
     accepted: usize,
 }
 
 impl Session {
-    /// Decrypts what a read brought; tells how many bytes of content that made.
-    pub(crate) fn decrypt(&mut self, mut bytes: &[u8]) -> io::Result<usize> {
-        let before = self.plain.len();
+    /// Decrypts what a read brought into `buffer`; tells how many bytes of content that made. Content is never longer than
+    /// what carried it.
+    pub(crate) fn decrypt(&mut self, mut bytes: &[u8], buffer: &mut [u8]) -> io::Result<usize> {
+        let mut length = 0;
         while !bytes.is_empty() {
             self.tls.read_tls(&mut bytes)?;
             self.tls
                 .process_new_packets()
                 .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
             loop {
-                let mut reader = self.tls.reader();
-                match reader.fill_buf() {
-                    Ok([]) => break,
-                    Ok(part) => {
-                        self.plain.extend_from_slice(part);
-                        let length = part.len();
-                        reader.consume(length);
-                    }
+                match self.tls.reader().read(&mut buffer[length..]) {
+                    Ok(0) => break,
+                    Ok(read) => length += read,
                     Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
                     Err(error) => return Err(error),
                 }
             }
         }
-        Ok(self.plain.len() - before)
-    }
-
-    /// Gives decrypted bytes away; false if there are none.
-    pub(crate) fn take(&mut self, cursor: &mut ReadBufCursor<'_>) -> bool {
-        let length = (self.plain.len() - self.taken).min(cursor.remaining());
-        if length == 0 {
-            return false;
-        }
-        cursor.put_slice(&self.plain[self.taken..self.taken + length]);
-        self.taken += length;
-        if self.taken == self.plain.len() {
-            self.plain.clear();
-            self.taken = 0;
-        }
-        true
+        Ok(length)
     }
 
     /// Encrypts and writes `slices`. How many of their bytes were accepted is told only once all of those have left;

@@ -65,7 +65,7 @@ const CONFINED: &[(&str, &[&str], &str)] = &[
         &["aiperf-plugin-api"],
         "it is frozen upstream and may have to be replaced",
     ),
-    ("hyper", &["aiperf-http"], "the measuring path has one HTTP client"),
+    ("rustls", &["aiperf-http"], "the measuring path has one HTTP client"),
     ("libloading", &["aiperf-host"], "only the host loads libraries"),
     ("clap", &["aiperf", "aiperf-config"], "flags are the edge's business"),
 ];
