@@ -3,7 +3,7 @@
 //! `cargo bench -p aiperf-records [-- RECORDS [TOKENS [ROUNDS]]]` prints, for records of a streaming run with a closed
 //! loop of 64 requests, the least time of several rounds in ns per record.
 
-use std::{sync::Arc, time::Instant};
+use std::{error::Error, sync::Arc, time::Instant};
 
 use aiperf_plugin_api::{
     column::Column,
@@ -11,7 +11,7 @@ use aiperf_plugin_api::{
 };
 use aiperf_records::{
     accumulator::{Budget, PhaseAccumulator, RecordOutcome},
-    catalogue::Catalogue,
+    catalogue::{Catalogue, CatalogueError},
     composition,
     summary::Visibility,
     window::Window,
@@ -88,7 +88,7 @@ fn requests(count: usize, tokens: usize) -> Vec<Request> {
     requests
 }
 
-fn catalogue() -> Catalogue {
+fn catalogue() -> Result<Catalogue, CatalogueError> {
     let spec = |tag: &str, unit: &str, kind| MetricSpec::new(tag, tag, unit, kind);
     let latency = |i: usize| MetricSpec {
         flags: flags::ERROR_ADJUSTED,
@@ -106,7 +106,7 @@ fn catalogue() -> Catalogue {
         derive_needs: Vec::new(),
         metrics,
     };
-    Catalogue::new(vec![family], composition::standard(|_| true), |_, _| true).expect("the metrics fit together")
+    Catalogue::new(vec![family], composition::standard(|_| true), |_, _| true)
 }
 
 /// The columns that metrics return for a batch.
@@ -161,14 +161,14 @@ fn columns(batch: &[Request]) -> Vec<Column> {
     columns
 }
 
-fn main() {
+fn main() -> Result<(), Box<dyn Error>> {
     // `cargo bench` adds `--bench`.
     let mut arguments = std::env::args().skip(1).filter_map(|argument| argument.parse().ok());
     let mut argument = |default: usize| arguments.next().unwrap_or(default);
     let (count, tokens, rounds) = (argument(50_000), argument(16), argument(5));
     let requests = requests(count, tokens);
-    let catalogue = Arc::new(catalogue());
-    let batches: Vec<(Vec<RecordOutcome>, Vec<Option<Vec<Column>>>)> = requests
+    let catalogue = Arc::new(catalogue()?);
+    let batches: Vec<_> = requests
         .chunks(BATCH)
         .map(|batch| {
             let outcome = |r: &Request| RecordOutcome {
@@ -176,7 +176,10 @@ fn main() {
                 end_ns: r.end,
                 error: None,
             };
-            (batch.iter().map(outcome).collect(), vec![Some(columns(batch))])
+            (
+                batch.iter().map(outcome).collect::<Vec<_>>(),
+                vec![Some(columns(batch))],
+            )
         })
         .collect();
     let window = Window {
@@ -189,7 +192,7 @@ fn main() {
         let mut accumulator = PhaseAccumulator::new(Arc::clone(&catalogue), Budget::default());
         let start = Instant::now();
         for (records, results) in &batches {
-            accumulator.add(records, results).expect("the batch fits");
+            accumulator.add(records, results)?;
         }
         add = add.min(per_record(start));
         let start = Instant::now();
@@ -210,4 +213,5 @@ fn main() {
     println!("add      {add:9.1}");
     println!("summary  {summarise:9.1}");
     println!("memory   {:9.1} bytes per record", bytes as f64 / count.max(1) as f64);
+    Ok(())
 }

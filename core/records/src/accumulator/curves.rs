@@ -17,6 +17,7 @@ impl Intervals {
     }
 
     pub(crate) fn contribute(&self, curve: &mut CurveBuilder, selected: Option<&Presence>) {
+        curve.reserve(self.intervals.len(), 0);
         each_selected(&self.presence, selected, |place, _| {
             let (from_ns, to_ns, weight) = self.intervals[place];
             curve.interval(from_ns, to_ns, weight);

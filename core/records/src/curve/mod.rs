@@ -4,9 +4,14 @@
 //! ([`Curve`]). A curve counts how long a value lasted, not how many records saw it.
 
 mod builder;
+mod order;
+mod percentiles;
+#[cfg(test)]
+mod reference;
 mod statistics;
 
 pub use builder::CurveBuilder;
+pub(crate) use statistics::Segments;
 
 /// A step function of time: each value holds from its time until the next one; before the first it is 0.
 ///
@@ -46,56 +51,46 @@ impl Curve {
         if self.is_empty() || divisor.is_empty() {
             return Self::default();
         }
-        let mut breakpoints = Vec::with_capacity(self.breakpoints.len().max(divisor.breakpoints.len()));
-        for (time_ns, dividend, divisor) in self.union(divisor) {
-            push(
-                &mut breakpoints,
-                time_ns,
-                if divisor > 0.0 { dividend / divisor } else { 0.0 },
-            );
-        }
-        Self { breakpoints }
+        let divide = |dividend, divisor| if divisor > 0.0 { dividend / divisor } else { 0.0 };
+        self.combined(divisor, divide)
     }
 
     /// The sum of several curves.
     #[must_use]
     pub fn sum<'a>(curves: impl IntoIterator<Item = &'a Self>) -> Self {
-        let mut builder = CurveBuilder::new();
-        curves.into_iter().for_each(|curve| builder.curve(curve));
-        builder.build()
+        let sum = |sum: Self, curve: &Self| sum.combined(curve, |a, b| a + b);
+        curves.into_iter().fold(Self::default(), sum)
     }
 
-    /// Both curves at every time where either changes.
-    fn union<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = (u64, f64, f64)> + 'a {
-        let (mut left, mut right) = (self.breakpoints.as_slice(), other.breakpoints.as_slice());
+    /// The curve of `value` of both curves' values.
+    fn combined(&self, other: &Self, value: impl Fn(f64, f64) -> f64) -> Self {
+        let mut breakpoints: Vec<Breakpoint> = Vec::with_capacity(self.breakpoints.len() + other.breakpoints.len());
+        let mut before = None;
+        self.each_change(other, |time_ns, a, b| {
+            let value = value(a, b);
+            if before != Some(value) {
+                breakpoints.push(Breakpoint { time_ns, value });
+                before = Some(value);
+            }
+        });
+        Self { breakpoints }
+    }
+
+    /// Calls `at` with both curves' values at every time where either changes.
+    fn each_change(&self, other: &Self, mut at: impl FnMut(u64, f64, f64)) {
+        let (left, right) = (self.breakpoints(), other.breakpoints());
+        let (mut i, mut j) = (0, 0);
         let (mut a, mut b) = (0.0, 0.0);
-        std::iter::from_fn(move || {
-            let time_ns = match (left.first(), right.first()) {
-                (Some(l), Some(r)) => l.time_ns.min(r.time_ns),
-                (Some(only), None) | (None, Some(only)) => only.time_ns,
-                (None, None) => return None,
-            };
-            advance(&mut left, &mut a, time_ns);
-            advance(&mut right, &mut b, time_ns);
-            Some((time_ns, a, b))
-        })
-    }
-}
-
-/// Takes the breakpoint at `time_ns`, if that is the next one.
-fn advance(rest: &mut &[Breakpoint], value: &mut f64, time_ns: u64) {
-    if let Some((next, tail)) = rest.split_first()
-        && next.time_ns == time_ns
-    {
-        *value = next.value;
-        *rest = tail;
-    }
-}
-
-/// Appends a breakpoint unless it changes nothing.
-fn push(breakpoints: &mut Vec<Breakpoint>, time_ns: u64, value: f64) {
-    if breakpoints.last().map_or(0.0, |last| last.value) != value || breakpoints.is_empty() {
-        breakpoints.push(Breakpoint { time_ns, value });
+        while let (Some(l), Some(r)) = (left.get(i), right.get(j)) {
+            let (l_is_next, r_is_next) = (l.time_ns <= r.time_ns, r.time_ns <= l.time_ns);
+            a = if l_is_next { l.value } else { a };
+            b = if r_is_next { r.value } else { b };
+            i += usize::from(l_is_next);
+            j += usize::from(r_is_next);
+            at(l.time_ns.min(r.time_ns), a, b);
+        }
+        left[i..].iter().for_each(|l| at(l.time_ns, l.value, b));
+        right[j..].iter().for_each(|r| at(r.time_ns, a, r.value));
     }
 }
 

@@ -7,7 +7,7 @@ use crate::{
     accumulator::{PhaseAccumulator, Series, presence::Presence},
     catalogue::Origin,
     composition::Formula,
-    curve::{Curve, CurveBuilder},
+    curve::{Curve, CurveBuilder, Segments},
     precision::Precision,
     statistics::Statistics,
 };
@@ -26,11 +26,12 @@ impl Summary {
                     .for_each(|p| last_use[p] = position);
             }
         }
+        // Memory that all curves share.
+        let (mut builder, mut segments) = (CurveBuilder::new(), Segments::default());
         let mut curves: Vec<Option<Curve>> = vec![None; catalogue.metrics().len()];
         for (position, metric) in catalogue.metrics().iter().enumerate() {
             let series = |tag: &str| catalogue.position(tag).map(|position| &accumulator.series()[position]);
             let curve = |tag: &str| catalogue.position(tag).and_then(|position| curves[position].as_ref());
-            let mut builder = CurveBuilder::new();
             let mut precision = None;
             let built = match (&accumulator.series()[position], &metric.origin) {
                 (Series::Intervals(intervals), _) => {
@@ -57,14 +58,14 @@ impl Summary {
                 (_, Origin::Composed(Formula::While { curve: rate, mask })) => {
                     let statistics = curve(rate)
                         .zip(curve(mask))
-                        .and_then(|(rate, mask)| rate.statistics_while(mask, self.window));
+                        .and_then(|(rate, mask)| segments.statistics_while(rate, mask, self.window));
                     self.set_curve(position, statistics, None);
                     None
                 }
                 _ => None,
             };
             if let Some(built) = built {
-                self.set_curve(position, built.statistics(self.window), precision);
+                self.set_curve(position, segments.statistics(&built, self.window), precision);
                 curves[position] = Some(built).filter(|_| last_use[position] > position);
             }
             for (other, last) in last_use.iter().enumerate().take(position) {
