@@ -88,7 +88,8 @@ fn requests(count: usize, tokens: usize) -> Vec<Request> {
     requests
 }
 
-fn catalogue() -> Result<Catalogue, CatalogueError> {
+/// The metrics, with or without curves.
+fn catalogue(curves: bool) -> Result<Catalogue, CatalogueError> {
     let spec = |tag: &str, unit: &str, kind| MetricSpec::new(tag, tag, unit, kind);
     let latency = |i: usize| MetricSpec {
         flags: flags::ERROR_ADJUSTED,
@@ -96,17 +97,30 @@ fn catalogue() -> Result<Catalogue, CatalogueError> {
     };
     let mut metrics: Vec<MetricSpec> = (0..NUMBERS).map(latency).collect();
     metrics.push(spec("inter_chunk_latency", "ns", MetricKind::List));
+    let part = |tag: &str| {
+        if tag.starts_with("effective") {
+            0
+        } else {
+            flags::INTERNAL
+        }
+    };
     metrics.extend(INTERVALS.map(|(tag, unit)| MetricSpec {
         population: Population::All,
+        flags: part(tag),
         ..spec(tag, unit, MetricKind::Interval)
     }));
-    metrics.extend(STEPS.map(|(tag, unit)| spec(tag, unit, MetricKind::Steps)));
+    metrics.extend(STEPS.map(|(tag, unit)| MetricSpec {
+        flags: part(tag),
+        ..spec(tag, unit, MetricKind::Steps)
+    }));
     let family = MetricFamily {
         needs: Vec::new(),
         derive_needs: Vec::new(),
         metrics,
     };
-    Catalogue::new(vec![family], composition::standard(|_| true), |_, _| true)
+    Catalogue::new(vec![family], composition::standard(|_| true), |_, spec| {
+        curves || !matches!(spec.kind, MetricKind::Interval | MetricKind::Steps)
+    })
 }
 
 /// The columns that metrics return for a batch.
@@ -167,7 +181,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut argument = |default: usize| arguments.next().unwrap_or(default);
     let (count, tokens, rounds) = (argument(50_000), argument(16), argument(5));
     let requests = requests(count, tokens);
-    let catalogue = Arc::new(catalogue()?);
     let batches: Vec<_> = requests
         .chunks(BATCH)
         .map(|batch| {
@@ -187,31 +200,33 @@ fn main() -> Result<(), Box<dyn Error>> {
         end_ns: requests.iter().map(|r| r.end).max().unwrap_or(0),
     };
     let per_record = |start: Instant| start.elapsed().as_nanos() as f64 / count.max(1) as f64;
-    let (mut add, mut summarise, mut bytes) = (f64::MAX, f64::MAX, 0);
-    for round in 0..rounds {
-        let mut accumulator = PhaseAccumulator::new(Arc::clone(&catalogue), Budget::default());
-        let start = Instant::now();
-        for (records, results) in &batches {
-            accumulator.add(records, results)?;
-        }
-        add = add.min(per_record(start));
-        let start = Instant::now();
-        let summary = accumulator.summary(window, None);
-        summarise = summarise.min(per_record(start));
-        bytes = accumulator.bytes();
-        if round == 0 && std::env::var_os("RESULTS").is_some() {
-            let shown = Visibility {
-                internal: true,
-                experimental: true,
-            };
-            for result in summary.results(shown) {
-                println!("{} {:?}", result.spec.tag, result.statistics);
+    let all = Visibility {
+        internal: true,
+        experimental: true,
+    };
+    println!("{count} records of {tokens} tokens, per record, least of {rounds} rounds:");
+    for (curves, label) in [(false, "without curves"), (true, "with curves")] {
+        let catalogue = Arc::new(catalogue(curves)?);
+        let (mut add, mut summarise, mut bytes) = (f64::MAX, f64::MAX, 0);
+        for round in 0..rounds {
+            let mut accumulator = PhaseAccumulator::new(Arc::clone(&catalogue), Budget::default());
+            let start = Instant::now();
+            for (records, results) in &batches {
+                accumulator.add(records, results)?;
+            }
+            add = add.min(per_record(start));
+            let start = Instant::now();
+            drop(accumulator.summary(window, None, Visibility::default()));
+            summarise = summarise.min(per_record(start));
+            bytes = accumulator.bytes();
+            if curves && round == 0 && std::env::var_os("RESULTS").is_some() {
+                for result in accumulator.summary(window, None, all).results() {
+                    println!("{} {:?}", result.spec.tag, result.statistics);
+                }
             }
         }
+        let bytes = bytes as f64 / count.max(1) as f64;
+        println!("{label:15} add {add:8.1} ns, summary {summarise:8.1} ns, {bytes:6.1} bytes held");
     }
-    println!("{count} records of {tokens} tokens, ns per record, least of {rounds} rounds:");
-    println!("add      {add:9.1}");
-    println!("summary  {summarise:9.1}");
-    println!("memory   {:9.1} bytes per record", bytes as f64 / count.max(1) as f64);
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! Sums intervals and steps into a curve.
 
-use super::{Breakpoint, Curve, order};
+use super::{Breakpoint, Curve, make_room, order};
 use crate::summation::CompensatedSum;
 
 /// A cumulative value below this share of the largest one is rounding left over from contributions that have ended.
@@ -17,12 +17,14 @@ pub(super) struct Change {
 
 /// Collects contributions in any order. Weights must be finite. Holds 24 bytes per change, one for each end of an
 /// interval or gap (where a gap follows another, the two share theirs), and as much again from the first
-/// [`CurveBuilder::build`] on.
+/// [`CurveBuilder::build`] on, which it keeps for later curves.
 #[derive(Clone, Debug, Default)]
 pub struct CurveBuilder {
     changes: Vec<Change>,
     /// Memory for ordering them.
     spare: order::Spare,
+    /// Memory of curves that are no longer needed.
+    used: Vec<Vec<Breakpoint>>,
 }
 
 impl CurveBuilder {
@@ -34,7 +36,12 @@ impl CurveBuilder {
 
     /// Makes room for that many intervals and gaps, so that memory is taken once.
     pub(crate) fn reserve(&mut self, intervals: usize, gaps: usize) {
-        self.changes.reserve_exact(2 * intervals + gaps);
+        let more = 2 * intervals + gaps;
+        if self.changes.is_empty() {
+            make_room(&mut self.changes, more);
+        } else {
+            self.changes.reserve(more);
+        }
     }
 
     /// Adds `weight` from `from_ns` until `to_ns`. An interval without length contributes nothing.
@@ -84,31 +91,32 @@ impl CurveBuilder {
     /// value is kept with its rounding error, and what is left of it near 0 is set to 0.
     #[must_use]
     pub fn build(&mut self) -> Curve {
-        order::by_time(&mut self.changes, &mut self.spare);
+        let mut breakpoints = self.breakpoints(self.changes.len());
         let mut running = Running::default();
-        let mut breakpoints = Vec::with_capacity(self.changes.len());
         let mut at_one_instant = Vec::new();
-        let mut changes = self.changes.iter().peekable();
-        while let Some(change) = changes.next() {
-            let time_ns = change.time_ns;
-            let same = |next: &&Change| next.time_ns == time_ns;
-            if changes.peek().is_some_and(same) {
-                at_one_instant.clear();
-                at_one_instant.extend([change.fall, change.rise]);
-                while let Some(next) = changes.next_if(same) {
-                    at_one_instant.extend([next.fall, next.rise]);
+        order::by_time(&mut self.changes, &mut self.spare, |changes| {
+            let mut changes = changes.iter().peekable();
+            while let Some(change) = changes.next() {
+                let time_ns = change.time_ns;
+                let same = |next: &&Change| next.time_ns == time_ns;
+                if changes.peek().is_some_and(same) {
+                    at_one_instant.clear();
+                    at_one_instant.extend([change.fall, change.rise]);
+                    while let Some(next) = changes.next_if(same) {
+                        at_one_instant.extend([next.fall, next.rise]);
+                    }
+                    at_one_instant.sort_unstable_by(f64::total_cmp);
+                    at_one_instant.iter().for_each(|&value| running.add(value));
+                } else {
+                    running.add(change.fall.min(change.rise));
+                    running.add(change.fall.max(change.rise));
                 }
-                at_one_instant.sort_unstable_by(f64::total_cmp);
-                at_one_instant.iter().for_each(|&value| running.add(value));
-            } else {
-                running.add(change.fall.min(change.rise));
-                running.add(change.fall.max(change.rise));
+                breakpoints.push(Breakpoint {
+                    time_ns,
+                    value: running.value(),
+                });
             }
-            breakpoints.push(Breakpoint {
-                time_ns,
-                value: running.value(),
-            });
-        }
+        });
         self.changes.clear();
         let noise = NOISE * running.largest;
         let mut before = None;
@@ -121,6 +129,59 @@ impl CurveBuilder {
             changes
         });
         Curve { breakpoints }
+    }
+
+    /// The sum of several curves.
+    #[must_use]
+    pub fn sum<'a>(&mut self, curves: impl IntoIterator<Item = &'a Curve>) -> Curve {
+        curves.into_iter().fold(Curve::default(), |sum, curve| {
+            let next = self.combined(&sum, curve, |a, b| a + b);
+            self.recycle(sum);
+            next
+        })
+    }
+
+    /// A curve divided by another at every moment, 0 where the divisor is not positive: throughput per user is throughput
+    /// over concurrency, and 0 while there are no users.
+    #[must_use]
+    pub fn ratio(&mut self, dividend: &Curve, divisor: &Curve) -> Curve {
+        if dividend.is_empty() || divisor.is_empty() {
+            return Curve::default();
+        }
+        let divide = |dividend, divisor| if divisor > 0.0 { dividend / divisor } else { 0.0 };
+        self.combined(dividend, divisor, divide)
+    }
+
+    /// Uses the memory of a curve for later ones.
+    pub(crate) fn recycle(&mut self, curve: Curve) {
+        self.used.push(curve.breakpoints);
+    }
+
+    /// The curve of `value` of both curves' values.
+    fn combined(&mut self, left: &Curve, right: &Curve, value: impl Fn(f64, f64) -> f64) -> Curve {
+        let mut breakpoints = self.breakpoints(left.breakpoints.len() + right.breakpoints.len());
+        let mut before = None;
+        left.each_change(right, |time_ns, a, b| {
+            let value = value(a, b);
+            if before != Some(value) {
+                breakpoints.push(Breakpoint { time_ns, value });
+                before = Some(value);
+            }
+        });
+        Curve { breakpoints }
+    }
+
+    /// An empty list with room for `most`, in the memory of a used one that fits best.
+    fn breakpoints(&mut self, most: usize) -> Vec<Breakpoint> {
+        self.used.sort_unstable_by_key(Vec::capacity);
+        let fits = self.used.partition_point(|used| used.capacity() < most);
+        let mut breakpoints = if fits < self.used.len() {
+            self.used.swap_remove(fits)
+        } else {
+            self.used.pop().unwrap_or_default()
+        };
+        make_room(&mut breakpoints, most);
+        breakpoints
     }
 
     fn change(&mut self, time_ns: u64, fall: f64, rise: f64) {

@@ -44,38 +44,6 @@ impl Curve {
         &self.breakpoints
     }
 
-    /// This curve divided by `divisor` at every moment, 0 where the divisor is not positive: throughput per user is
-    /// throughput over concurrency, and 0 while there are no users.
-    #[must_use]
-    pub fn ratio(&self, divisor: &Self) -> Self {
-        if self.is_empty() || divisor.is_empty() {
-            return Self::default();
-        }
-        let divide = |dividend, divisor| if divisor > 0.0 { dividend / divisor } else { 0.0 };
-        self.combined(divisor, divide)
-    }
-
-    /// The sum of several curves.
-    #[must_use]
-    pub fn sum<'a>(curves: impl IntoIterator<Item = &'a Self>) -> Self {
-        let sum = |sum: Self, curve: &Self| sum.combined(curve, |a, b| a + b);
-        curves.into_iter().fold(Self::default(), sum)
-    }
-
-    /// The curve of `value` of both curves' values.
-    fn combined(&self, other: &Self, value: impl Fn(f64, f64) -> f64) -> Self {
-        let mut breakpoints: Vec<Breakpoint> = Vec::with_capacity(self.breakpoints.len() + other.breakpoints.len());
-        let mut before = None;
-        self.each_change(other, |time_ns, a, b| {
-            let value = value(a, b);
-            if before != Some(value) {
-                breakpoints.push(Breakpoint { time_ns, value });
-                before = Some(value);
-            }
-        });
-        Self { breakpoints }
-    }
-
     /// Calls `at` with both curves' values at every time where either changes.
     fn each_change(&self, other: &Self, mut at: impl FnMut(u64, f64, f64)) {
         let (left, right) = (self.breakpoints(), other.breakpoints());
@@ -91,6 +59,16 @@ impl Curve {
         }
         left[i..].iter().for_each(|l| at(l.time_ns, l.value, b));
         right[j..].iter().for_each(|r| at(r.time_ns, a, r.value));
+    }
+}
+
+/// Empties a list and gives it room for `most`, without copying what it held, as growing would.
+fn make_room<T>(list: &mut Vec<T>, most: usize) {
+    list.clear();
+    if list.capacity() < most {
+        // Frees the old memory before it takes the new.
+        *list = Vec::new();
+        *list = Vec::with_capacity(most);
     }
 }
 
@@ -112,7 +90,7 @@ mod tests {
         let throughput = curve(&[(10, 6.0), (30, 12.0), (60, 0.0)]);
         let users = curve(&[(10, 2.0), (20, 3.0), (50, 0.0)]);
         assert_eq!(
-            throughput.ratio(&users),
+            CurveBuilder::new().ratio(&throughput, &users),
             curve(&[(10, 3.0), (20, 2.0), (30, 4.0), (50, 0.0)])
         );
     }
@@ -120,7 +98,7 @@ mod tests {
     #[test]
     fn ratio_with_an_empty_curve_is_empty() {
         let some = curve(&[(1, 1.0)]);
-        assert!(some.ratio(&Curve::default()).is_empty());
-        assert!(Curve::default().ratio(&some).is_empty());
+        assert!(CurveBuilder::new().ratio(&some, &Curve::default()).is_empty());
+        assert!(CurveBuilder::new().ratio(&Curve::default(), &some).is_empty());
     }
 }

@@ -1,65 +1,80 @@
 //! Puts the changes of a curve in order of time.
 
-use super::builder::Change;
+use super::{builder::Change, make_room};
 
 /// Fewer changes than this are sorted as they are.
 const FEW: usize = 256;
 /// Changes per bucket for which the last pass is the fastest sort.
 const CROWD: usize = 16;
 
+/// So many changes stay in the cache until they are visited.
+const RUN: usize = 512;
+
 /// Memory for ordering changes, kept from one curve to the next.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Spare {
     changes: Vec<Change>,
-    places: Vec<usize>,
+    /// Where the next change of each span goes.
+    places: Vec<u32>,
 }
 
-/// Sorts `changes` by time, in no particular order within an instant.
+/// Shows `changes` to `visit` in order of time, in no particular order within an instant: run by run, an instant never in
+/// two of them.
 ///
 /// Records arrive about in the order of time, and a run is about as busy at each of its moments. So changes are dealt out
 /// to equal spans of time, a few to each, which hardly leaves the cache, and what is still out of order is so by a few
 /// places. Where a run was idle for long and then crowded, the crowded spans are sorted on their own.
-pub(super) fn by_time(changes: &mut Vec<Change>, spare: &mut Spare) {
-    if changes.len() < FEW {
+pub(super) fn by_time(changes: &mut [Change], spare: &mut Spare, mut visit: impl FnMut(&[Change])) {
+    if changes.len() < FEW || u32::try_from(changes.len()).is_err() {
         changes.sort_unstable_by_key(|change| change.time_ns);
-        return;
+        return visit(changes);
     }
     let (first, last) = changes.iter().fold((u64::MAX, 0), |(first, last), change| {
         (first.min(change.time_ns), last.max(change.time_ns))
     });
     let bits = |n: u64| u64::BITS - n.leading_zeros();
-    // Between one and four changes per bucket.
-    let shift = bits(last - first).saturating_sub(bits(changes.len() as u64 / 2));
+    // Between half a change and two per bucket.
+    let shift = bits(last - first).saturating_sub(bits(changes.len() as u64));
     let bucket = |change: &Change| ((change.time_ns - first) >> shift) as usize;
 
-    let Spare { changes: spare, places } = spare;
-    places.clear();
-    places.resize(((last - first) >> shift) as usize + 1, 0);
+    let Spare {
+        changes: dealt,
+        places: ends,
+    } = spare;
+    ends.clear();
+    ends.resize(((last - first) >> shift) as usize + 1, 0);
     for change in &*changes {
-        places[bucket(change)] += 1;
+        ends[bucket(change)] += 1;
     }
     let mut next = 0;
-    let mut crowds = Vec::new();
-    for place in &mut *places {
-        let (start, len) = (next, *place);
-        next += len;
-        *place = start;
-        if len > CROWD {
-            crowds.push(start..next);
-        }
+    for end in &mut *ends {
+        next += std::mem::replace(end, next);
     }
-    // Every place is going to be written to.
-    spare.resize(changes.len(), Change::default());
+    if dealt.len() < changes.len() {
+        make_room(dealt, changes.len());
+    }
+    // What is still there is going to be written over.
+    dealt.resize(changes.len(), Change::default());
     for change in &*changes {
-        let place = &mut places[bucket(change)];
-        spare[*place] = *change;
+        let place = &mut ends[bucket(change)];
+        dealt[*place as usize] = *change;
         *place += 1;
     }
-    std::mem::swap(changes, spare);
-    for crowd in crowds {
-        changes[crowd].sort_unstable_by_key(|change| change.time_ns);
+    let (mut begin, mut run) = (0, 0);
+    for end in ends {
+        let end = *end as usize;
+        if end - begin > CROWD {
+            dealt[begin..end].sort_unstable_by_key(|change| change.time_ns);
+        }
+        begin = end;
+        if end - run >= RUN {
+            insertion_sort(&mut dealt[run..end]);
+            visit(&dealt[run..end]);
+            run = end;
+        }
     }
-    insertion_sort(changes);
+    insertion_sort(&mut dealt[run..]);
+    visit(&dealt[run..]);
 }
 
 fn insertion_sort(changes: &mut [Change]) {
@@ -93,8 +108,16 @@ mod tests {
             changes: vec![Change::default(); 3],
             places: vec![7; 2],
         };
-        by_time(&mut changes, &mut spare);
-        changes
+        let mut visited: Vec<Change> = Vec::new();
+        by_time(&mut changes, &mut spare, |run| {
+            let before = visited.last().map(|change| change.time_ns);
+            assert!(
+                run.first()
+                    .is_none_or(|first| before.is_none_or(|before| before < first.time_ns))
+            );
+            visited.extend(run);
+        });
+        visited
     }
 
     proptest! {

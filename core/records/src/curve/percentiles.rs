@@ -17,7 +17,7 @@ const SMALL: f64 = 1.0 / (1u64 << 32) as f64;
 /// Sets the percentiles of `segments`, whose values lie in `range` and which together last `total` ns. Percentile q is the
 /// smallest value that, with all smaller ones, covers at least the share q of the time.
 pub(super) fn find(segments: &[Segment], range: Range, total: f64, statistics: &mut Statistics) {
-    Search { total, statistics }.among(segments, range, 0, &CURVE_PERCENTILES);
+    Search { total, statistics }.among(segments, range, 0.0, &CURVE_PERCENTILES);
 }
 
 struct Search<'a> {
@@ -27,13 +27,13 @@ struct Search<'a> {
 
 impl Search<'_> {
     /// Finds the percentiles `wanted` among `segments`, where they are known to be; smaller values than these cover
-    /// `covered_ns`.
+    /// `covered`.
     ///
     /// The values are dealt out to buckets in their order; the times of the buckets tell which ones hold the percentiles,
     /// and only those are looked into.
-    fn among(&mut self, segments: &[Segment], range: Range, mut covered_ns: u64, mut wanted: &[u8]) {
+    fn among(&mut self, segments: &[Segment], range: Range, mut covered: f64, mut wanted: &[u8]) {
         if segments.len() <= FEW {
-            return self.sorted(segments.to_vec(), covered_ns, wanted);
+            return self.sorted(segments.to_vec(), covered, wanted);
         }
         let Range { min, max } = range;
         if min == max {
@@ -47,47 +47,56 @@ impl Search<'_> {
 
         let mut buckets = vec![Bucket::default(); (span >> shift) as usize + 1];
         for segment in segments {
-            buckets[bucket(segment)].duration_ns += segment.duration_ns;
+            let bucket = &mut buckets[bucket(segment)];
+            bucket.duration += segment.duration;
+            bucket.range.add(segment.value);
         }
         let mut looked_into = Vec::new();
         for (number, bucket) in buckets.iter_mut().enumerate() {
-            let reached_ns = covered_ns + bucket.duration_ns;
-            let here = self.reached(wanted, reached_ns);
+            let reached = covered + bucket.duration;
+            let here = self.reached(wanted, reached);
             if here > 0 {
-                bucket.is_looked_into = true;
-                looked_into.push((number, covered_ns, &wanted[..here]));
+                let Range { min, max } = bucket.range;
+                if min == max {
+                    self.set(&wanted[..here], min);
+                } else {
+                    bucket.is_looked_into = true;
+                    looked_into.push((number, covered, &wanted[..here]));
+                }
                 wanted = &wanted[here..];
             }
-            covered_ns = reached_ns;
+            covered = reached;
+        }
+        if looked_into.is_empty() {
+            return;
         }
         let marked = |segment: &&Segment| buckets[bucket(segment)].is_looked_into;
         let candidates: Vec<Segment> = segments.iter().filter(marked).copied().collect();
-        for (number, covered_ns, wanted) in looked_into {
-            let mut range = Range::default();
+        for (number, covered, wanted) in looked_into {
             let inside = candidates.iter().filter(|segment| bucket(segment) == number);
-            let inside: Vec<Segment> = inside.inspect(|segment| range.add(segment.value)).copied().collect();
+            let inside: Vec<Segment> = inside.copied().collect();
             if inside.len() < segments.len() {
-                self.among(&inside, range, covered_ns, wanted);
+                self.among(&inside, buckets[number].range, covered, wanted);
             } else {
-                self.sorted(inside, covered_ns, wanted);
+                self.sorted(inside, covered, wanted);
             }
         }
     }
 
     /// The same by sorting.
-    fn sorted(&mut self, mut segments: Vec<Segment>, mut covered_ns: u64, mut wanted: &[u8]) {
+    fn sorted(&mut self, mut segments: Vec<Segment>, mut covered: f64, mut wanted: &[u8]) {
         segments.sort_unstable_by(|a, b| a.value.total_cmp(&b.value));
         for segment in segments {
-            covered_ns += segment.duration_ns;
-            let here = self.reached(wanted, covered_ns);
+            covered += segment.duration;
+            let here = self.reached(wanted, covered);
             self.set(&wanted[..here], segment.value);
             wanted = &wanted[here..];
         }
     }
 
     /// How many of the percentiles are reached by covering so much time.
-    fn reached(&self, wanted: &[u8], covered_ns: u64) -> usize {
-        let share = covered_ns as f64 / self.total;
+    fn reached(&self, wanted: &[u8], covered: f64) -> usize {
+        let share = covered / self.total;
         wanted.iter().take_while(|&&q| share >= f64::from(q) / 100.0).count()
     }
 
@@ -102,7 +111,8 @@ impl Search<'_> {
 #[derive(Clone, Default)]
 struct Bucket {
     /// How long they held, together.
-    duration_ns: u64,
+    duration: f64,
+    range: Range,
     is_looked_into: bool,
 }
 
@@ -120,21 +130,24 @@ mod tests {
     use proptest::prelude::*;
 
     fn both(segments: &[Segment]) -> [Statistics; 2] {
-        let total_ns: u64 = segments.iter().map(|s| s.duration_ns).sum();
+        let total: f64 = segments.iter().map(|s| s.duration).sum();
         let mut range = Range::default();
         segments.iter().for_each(|segment| range.add(segment.value));
         let (mut found, mut sorted) = (Statistics::default(), Statistics::default());
-        find(segments, range, total_ns as f64, &mut found);
+        find(segments, range, total, &mut found);
         let mut search = Search {
-            total: total_ns as f64,
+            total,
             statistics: &mut sorted,
         };
-        search.sorted(segments.to_vec(), 0, &CURVE_PERCENTILES);
+        search.sorted(segments.to_vec(), 0.0, &CURVE_PERCENTILES);
         [found, sorted]
     }
 
     fn segments(values: impl IntoIterator<Item = (f64, u64)>) -> Vec<Segment> {
-        let segment = |(value, duration_ns)| Segment { value, duration_ns };
+        let segment = |(value, ns)| Segment {
+            value,
+            duration: ns as f64,
+        };
         values.into_iter().map(segment).collect()
     }
 
@@ -150,7 +163,7 @@ mod tests {
         let mut idle = segments((0..1000).map(|i| (1000.0 + f64::from(i) / 1000.0, 1)));
         idle.push(Segment {
             value: 0.0,
-            duration_ns: 4000,
+            duration: 4000.0,
         });
         let [found, _] = both(&idle);
         assert_eq!(

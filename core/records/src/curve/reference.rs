@@ -190,7 +190,8 @@ proptest! {
     ) {
         let mut builder = CurveBuilder::new();
         let [a, b, c] = [some, others, more].map(|contributions| built(&contributions, &mut builder));
-        let (sum, ratio) = (Curve::sum([&a, &b, &c]), a.ratio(&b));
+        let (sum, ratio) = (builder.sum([&a, &b, &c]), builder.ratio(&a, &b));
+        builder.recycle(sum.clone());
         for curve in [&sum, &ratio] {
             prop_assert!(curve.breakpoints().is_sorted_by(|a, b| a.time_ns < b.time_ns));
             prop_assert!(curve.breakpoints().windows(2).all(|pair| pair[0].value != pair[1].value));

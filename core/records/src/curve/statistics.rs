@@ -1,13 +1,14 @@
 //! Statistics of a curve over a window, weighted by time.
 
-use super::{Curve, percentiles};
+use super::{Curve, make_room, percentiles};
 use crate::{statistics::Statistics, summation::pairwise_sum, window::Window};
 
 /// A stretch of time with one value.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Segment {
     pub(super) value: f64,
-    pub(super) duration_ns: u64,
+    /// Length in ns; a whole number, and what is done with it is exact up to 2^53 (a hundred days).
+    pub(super) duration: f64,
 }
 
 impl Curve {
@@ -40,7 +41,7 @@ pub(crate) struct Segments {
 impl Segments {
     /// See [`Curve::statistics`].
     pub(crate) fn statistics(&mut self, curve: &Curve, window: Window) -> Option<Statistics> {
-        let mut cut = Cut::new(&mut self.segments, true, window);
+        let mut cut = Cut::new(&mut self.segments, curve.breakpoints.len() + 1, true, window);
         for breakpoint in &curve.breakpoints {
             cut.at(breakpoint.time_ns, breakpoint.value, true);
         }
@@ -49,7 +50,8 @@ impl Segments {
 
     /// See [`Curve::statistics_while`].
     pub(crate) fn statistics_while(&mut self, curve: &Curve, mask: &Curve, window: Window) -> Option<Statistics> {
-        let mut cut = Cut::new(&mut self.segments, false, window);
+        let most = curve.breakpoints.len() + mask.breakpoints.len() + 1;
+        let mut cut = Cut::new(&mut self.segments, most, false, window);
         curve.each_change(mask, |time_ns, value, mask| cut.at(time_ns, value, mask > 0.0));
         cut.statistics()
     }
@@ -62,21 +64,21 @@ struct Cut<'a> {
     since_ns: u64,
     value: f64,
     counts: bool,
-    total_ns: u64,
+    total: f64,
     range: Range,
 }
 
 impl<'a> Cut<'a> {
-    /// The function is 0 before its first change.
-    fn new(segments: &'a mut Vec<Segment>, counts_before_first: bool, window: Window) -> Self {
-        segments.clear();
+    /// The function is 0 before its first change, and has at most `most` segments.
+    fn new(segments: &'a mut Vec<Segment>, most: usize, counts_before_first: bool, window: Window) -> Self {
+        make_room(segments, most);
         Self {
             segments,
             window,
             since_ns: window.start_ns,
             value: 0.0,
             counts: counts_before_first,
-            total_ns: 0,
+            total: 0.0,
             range: Range::default(),
         }
     }
@@ -85,12 +87,12 @@ impl<'a> Cut<'a> {
     fn at(&mut self, time_ns: u64, value: f64, counts: bool) {
         let time_ns = time_ns.max(self.window.start_ns).min(self.window.end_ns);
         if self.counts && time_ns > self.since_ns {
-            let duration_ns = time_ns - self.since_ns;
-            self.total_ns += duration_ns;
+            let duration = (time_ns - self.since_ns) as f64;
+            self.total += duration;
             self.range.add(self.value);
             self.segments.push(Segment {
                 value: self.value,
-                duration_ns,
+                duration,
             });
         }
         (self.since_ns, self.value, self.counts) = (time_ns, value, counts);
@@ -98,17 +100,17 @@ impl<'a> Cut<'a> {
 
     fn statistics(mut self) -> Option<Statistics> {
         self.at(self.window.end_ns, 0.0, false);
-        let (segments, total) = (&**self.segments, self.total_ns as f64);
+        let (segments, total) = (&**self.segments, self.total);
         if segments.is_empty() {
             return None;
         }
         let avg = pairwise_sum(segments.len(), &|i| {
-            let Segment { value, duration_ns } = segments[i];
-            value * duration_ns as f64
+            let Segment { value, duration } = segments[i];
+            value * duration
         }) / total;
         let variance = pairwise_sum(segments.len(), &|i| {
-            let Segment { value, duration_ns } = segments[i];
-            (value - avg) * (value - avg) * duration_ns as f64
+            let Segment { value, duration } = segments[i];
+            (value - avg) * (value - avg) * duration
         }) / total;
         let mut statistics = Statistics {
             avg: Some(avg),
