@@ -156,9 +156,10 @@ impl Phases {
             start_ns: complete.start_wall_ns,
             end_ns: complete.start_wall_ns + duration_ns,
         };
-        let mut summary = phase
-            .accumulator
-            .summary(window, Some(duration_ns).filter(|&duration| duration > 0));
+        let mut summary =
+            phase
+                .accumulator
+                .summary(window, Some(duration_ns).filter(|&duration| duration > 0), visibility);
         for &index in self.catalogue.derive_order() {
             let Some(family) = families.families().get(index) else {
                 continue;
@@ -213,7 +214,7 @@ impl Phases {
             start_wall_ns: window.start_ns,
             end_wall_ns: window.end_ns,
             credits: credits(complete.counts),
-            metrics: summary.results(visibility).into_iter().map(Into::into).collect(),
+            metrics: summary.results().into_iter().map(Into::into).collect(),
             errors: groups,
             slices: Vec::new(),
         })

@@ -17,6 +17,7 @@ impl Intervals {
     }
 
     pub(crate) fn contribute(&self, curve: &mut CurveBuilder, selected: Option<&Presence>) {
+        curve.reserve(self.intervals.len(), 0);
         each_selected(&self.presence, selected, |place, _| {
             let (from_ns, to_ns, weight) = self.intervals[place];
             curve.interval(from_ns, to_ns, weight);
@@ -108,6 +109,7 @@ impl Steps {
 
     /// As rates: each step's weight spread over its gap.
     pub(crate) fn contribute(&self, curve: &mut CurveBuilder, selected: Option<&Presence>) {
+        curve.reserve(self.starts.len(), self.exact_gaps());
         each_selected(&self.presence, selected, |place, _| {
             let (from_ns, weight) = self.starts[place];
             match &self.gaps {
@@ -126,6 +128,7 @@ impl Steps {
 
     /// As levels: each step's weight added at its end and held until the end of the record's interval in `until`.
     pub(crate) fn contribute_held(&self, curve: &mut CurveBuilder, until: &Intervals, selected: Option<&Presence>) {
+        curve.reserve(self.starts.len(), self.exact_gaps());
         let mut ends = until.presence.iter().zip(&until.intervals).peekable();
         each_selected(&self.presence, selected, |place, record| {
             while ends.next_if(|(other, _)| *other < record).is_some() {}
@@ -141,6 +144,13 @@ impl Steps {
                 Gaps::Even(even) => curve.interval(from_ns, until_ns, weight * f64::from(even[place].steps)),
             }
         });
+    }
+
+    fn exact_gaps(&self) -> usize {
+        match &self.gaps {
+            Gaps::Exact(lists) => lists.count(),
+            Gaps::Even(_) => 0,
+        }
     }
 
     pub(crate) fn bytes(&self) -> usize {

@@ -1,17 +1,30 @@
 //! Sums intervals and steps into a curve.
 
-use super::{Breakpoint, Curve, push};
+use super::{Breakpoint, Curve, make_room, order};
 use crate::summation::CompensatedSum;
 
 /// A cumulative value below this share of the largest one is rounding left over from contributions that have ended.
 const NOISE: f64 = 1e-9;
 
-/// Collects contributions in any order. Weights must be finite. Holds 16 bytes per change: two per interval, two per
-/// gap.
+/// What one contribution takes away and adds at an instant. Taken away and added, not their difference, whose rounding
+/// would stay.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Change {
+    pub(super) time_ns: u64,
+    pub(super) fall: f64,
+    pub(super) rise: f64,
+}
+
+/// Collects contributions in any order. Weights must be finite. Holds 24 bytes per change, one for each end of an
+/// interval or gap (where a gap follows another, the two share theirs), and as much again from the first
+/// [`CurveBuilder::build`] on, which it keeps for later curves.
 #[derive(Clone, Debug, Default)]
 pub struct CurveBuilder {
-    /// `value` is the change at that time.
-    changes: Vec<Breakpoint>,
+    changes: Vec<Change>,
+    /// Memory for ordering them.
+    spare: order::Spare,
+    /// Memory of curves that are no longer needed.
+    used: Vec<Vec<Breakpoint>>,
 }
 
 impl CurveBuilder {
@@ -21,24 +34,39 @@ impl CurveBuilder {
         Self::default()
     }
 
+    /// Makes room for that many intervals and gaps, so that memory is taken once.
+    pub(crate) fn reserve(&mut self, intervals: usize, gaps: usize) {
+        let more = 2 * intervals + gaps;
+        if self.changes.is_empty() {
+            make_room(&mut self.changes, more);
+        } else {
+            self.changes.reserve(more);
+        }
+    }
+
     /// Adds `weight` from `from_ns` until `to_ns`. An interval without length contributes nothing.
     pub fn interval(&mut self, from_ns: u64, to_ns: u64, weight: f64) {
         if to_ns > from_ns {
-            self.change(from_ns, weight);
-            self.change(to_ns, -weight);
+            self.change(from_ns, 0.0, weight);
+            self.change(to_ns, -weight, 0.0);
         }
     }
 
     /// Spreads `weight` evenly over each gap: with consecutive `gaps` starting at `from_ns`, adds `weight / gap` (per
     /// ns) for the length of that gap. Gaps of 0 carry no rate and are skipped.
     pub fn rates(&mut self, from_ns: u64, gaps: impl IntoIterator<Item = u64>, weight: f64) {
-        let mut at = from_ns;
+        let (mut at, mut before) = (from_ns, 0.0);
         for gap in gaps {
             let next = at.saturating_add(gap);
-            if gap > 0 {
-                self.interval(at, next, weight / gap as f64);
+            if next > at {
+                let rate = weight / gap as f64;
+                self.change(at, -before, rate);
+                before = rate;
             }
             at = next;
+        }
+        if at > from_ns {
+            self.change(at, -before, 0.0);
         }
     }
 
@@ -49,55 +77,133 @@ impl CurveBuilder {
         let (mut at, mut steps) = (from_ns, 0u64);
         for gap in gaps {
             at = at.saturating_add(gap);
-            self.change(at.min(last_ns), weight);
+            self.change(at.min(last_ns), 0.0, weight);
             steps += 1;
         }
         if steps > 0 {
-            self.change(until_ns, -(weight * steps as f64));
+            self.change(until_ns, -(weight * steps as f64), 0.0);
         }
     }
 
-    /// Adds a whole curve.
-    pub(super) fn curve(&mut self, curve: &Curve) {
-        let mut before = 0.0;
-        for &Breakpoint { time_ns, value } in curve.breakpoints() {
-            // Taken away and added, not as a difference, whose rounding would stay.
-            self.change(time_ns, -before);
-            self.change(time_ns, value);
-            before = value;
-        }
-    }
-
-    /// The sum of all contributions.
+    /// The sum of all contributions, and no contributions for the next curve, which uses the same memory.
     ///
     /// Changes are ordered by time, decreases before increases. At one instant they meet in one breakpoint. The running
     /// value is kept with its rounding error, and what is left of it near 0 is set to 0.
     #[must_use]
-    pub fn build(self) -> Curve {
-        let mut changes = self.changes;
-        changes.sort_unstable_by(|a, b| a.time_ns.cmp(&b.time_ns).then(a.value.total_cmp(&b.value)));
-        let mut sum = CompensatedSum::default();
-        let mut largest = 0f64;
-        for change in &mut changes {
-            sum.add(change.value);
-            change.value = sum.value();
-            largest = largest.max(change.value.abs());
-        }
-        let mut breakpoints = Vec::new();
-        for at_one_instant in changes.chunk_by(|a, b| a.time_ns == b.time_ns) {
-            if let Some(&Breakpoint { time_ns, value }) = at_one_instant.last() {
-                push(
-                    &mut breakpoints,
+    pub fn build(&mut self) -> Curve {
+        let mut breakpoints = self.breakpoints(self.changes.len());
+        let mut running = Running::default();
+        let mut at_one_instant = Vec::new();
+        order::by_time(&mut self.changes, &mut self.spare, |changes| {
+            let mut changes = changes.iter().peekable();
+            while let Some(change) = changes.next() {
+                let time_ns = change.time_ns;
+                let same = |next: &&Change| next.time_ns == time_ns;
+                if changes.peek().is_some_and(same) {
+                    at_one_instant.clear();
+                    at_one_instant.extend([change.fall, change.rise]);
+                    while let Some(next) = changes.next_if(same) {
+                        at_one_instant.extend([next.fall, next.rise]);
+                    }
+                    at_one_instant.sort_unstable_by(f64::total_cmp);
+                    at_one_instant.iter().for_each(|&value| running.add(value));
+                } else {
+                    running.add(change.fall.min(change.rise));
+                    running.add(change.fall.max(change.rise));
+                }
+                breakpoints.push(Breakpoint {
                     time_ns,
-                    if value.abs() < NOISE * largest { 0.0 } else { value },
-                );
+                    value: running.value(),
+                });
             }
-        }
+        });
+        self.changes.clear();
+        let noise = NOISE * running.largest;
+        let mut before = None;
+        breakpoints.retain_mut(|breakpoint| {
+            if breakpoint.value.abs() < noise {
+                breakpoint.value = 0.0;
+            }
+            let changes = before != Some(breakpoint.value);
+            before = Some(breakpoint.value);
+            changes
+        });
         Curve { breakpoints }
     }
 
-    fn change(&mut self, time_ns: u64, value: f64) {
-        self.changes.push(Breakpoint { time_ns, value });
+    /// The sum of several curves.
+    #[must_use]
+    pub fn sum<'a>(&mut self, curves: impl IntoIterator<Item = &'a Curve>) -> Curve {
+        curves.into_iter().fold(Curve::default(), |sum, curve| {
+            let next = self.combined(&sum, curve, |a, b| a + b);
+            self.recycle(sum);
+            next
+        })
+    }
+
+    /// A curve divided by another at every moment, 0 where the divisor is not positive: throughput per user is throughput
+    /// over concurrency, and 0 while there are no users.
+    #[must_use]
+    pub fn ratio(&mut self, dividend: &Curve, divisor: &Curve) -> Curve {
+        if dividend.is_empty() || divisor.is_empty() {
+            return Curve::default();
+        }
+        let divide = |dividend, divisor| if divisor > 0.0 { dividend / divisor } else { 0.0 };
+        self.combined(dividend, divisor, divide)
+    }
+
+    /// Uses the memory of a curve for later ones.
+    pub(crate) fn recycle(&mut self, curve: Curve) {
+        self.used.push(curve.breakpoints);
+    }
+
+    /// The curve of `value` of both curves' values.
+    fn combined(&mut self, left: &Curve, right: &Curve, value: impl Fn(f64, f64) -> f64) -> Curve {
+        let mut breakpoints = self.breakpoints(left.breakpoints.len() + right.breakpoints.len());
+        let mut before = None;
+        left.each_change(right, |time_ns, a, b| {
+            let value = value(a, b);
+            if before != Some(value) {
+                breakpoints.push(Breakpoint { time_ns, value });
+                before = Some(value);
+            }
+        });
+        Curve { breakpoints }
+    }
+
+    /// An empty list with room for `most`, in the memory of a used one that fits best.
+    fn breakpoints(&mut self, most: usize) -> Vec<Breakpoint> {
+        self.used.sort_unstable_by_key(Vec::capacity);
+        let fits = self.used.partition_point(|used| used.capacity() < most);
+        let mut breakpoints = if fits < self.used.len() {
+            self.used.swap_remove(fits)
+        } else {
+            self.used.pop().unwrap_or_default()
+        };
+        make_room(&mut breakpoints, most);
+        breakpoints
+    }
+
+    fn change(&mut self, time_ns: u64, fall: f64, rise: f64) {
+        self.changes.push(Change { time_ns, fall, rise });
+    }
+}
+
+/// The running value and the largest it was.
+#[derive(Default)]
+struct Running {
+    sum: CompensatedSum,
+    largest: f64,
+}
+
+impl Running {
+    fn add(&mut self, value: f64) {
+        self.sum.add(value);
+        self.largest = self.largest.max(self.value().abs());
+    }
+
+    fn value(&self) -> f64 {
+        self.sum.value()
     }
 }
 
@@ -106,7 +212,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn points(builder: CurveBuilder) -> Vec<(u64, f64)> {
+    fn points(mut builder: CurveBuilder) -> Vec<(u64, f64)> {
         builder
             .build()
             .breakpoints()

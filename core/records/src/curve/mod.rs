@@ -4,9 +4,14 @@
 //! ([`Curve`]). A curve counts how long a value lasted, not how many records saw it.
 
 mod builder;
+mod order;
+mod percentiles;
+#[cfg(test)]
+mod reference;
 mod statistics;
 
 pub use builder::CurveBuilder;
+pub(crate) use statistics::Segments;
 
 /// A step function of time: each value holds from its time until the next one; before the first it is 0.
 ///
@@ -39,63 +44,31 @@ impl Curve {
         &self.breakpoints
     }
 
-    /// This curve divided by `divisor` at every moment, 0 where the divisor is not positive: throughput per user is
-    /// throughput over concurrency, and 0 while there are no users.
-    #[must_use]
-    pub fn ratio(&self, divisor: &Self) -> Self {
-        if self.is_empty() || divisor.is_empty() {
-            return Self::default();
-        }
-        let mut breakpoints = Vec::with_capacity(self.breakpoints.len().max(divisor.breakpoints.len()));
-        for (time_ns, dividend, divisor) in self.union(divisor) {
-            push(
-                &mut breakpoints,
-                time_ns,
-                if divisor > 0.0 { dividend / divisor } else { 0.0 },
-            );
-        }
-        Self { breakpoints }
-    }
-
-    /// The sum of several curves.
-    #[must_use]
-    pub fn sum<'a>(curves: impl IntoIterator<Item = &'a Self>) -> Self {
-        let mut builder = CurveBuilder::new();
-        curves.into_iter().for_each(|curve| builder.curve(curve));
-        builder.build()
-    }
-
-    /// Both curves at every time where either changes.
-    fn union<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = (u64, f64, f64)> + 'a {
-        let (mut left, mut right) = (self.breakpoints.as_slice(), other.breakpoints.as_slice());
+    /// Calls `at` with both curves' values at every time where either changes.
+    fn each_change(&self, other: &Self, mut at: impl FnMut(u64, f64, f64)) {
+        let (left, right) = (self.breakpoints(), other.breakpoints());
+        let (mut i, mut j) = (0, 0);
         let (mut a, mut b) = (0.0, 0.0);
-        std::iter::from_fn(move || {
-            let time_ns = match (left.first(), right.first()) {
-                (Some(l), Some(r)) => l.time_ns.min(r.time_ns),
-                (Some(only), None) | (None, Some(only)) => only.time_ns,
-                (None, None) => return None,
-            };
-            advance(&mut left, &mut a, time_ns);
-            advance(&mut right, &mut b, time_ns);
-            Some((time_ns, a, b))
-        })
+        while let (Some(l), Some(r)) = (left.get(i), right.get(j)) {
+            let (l_is_next, r_is_next) = (l.time_ns <= r.time_ns, r.time_ns <= l.time_ns);
+            a = if l_is_next { l.value } else { a };
+            b = if r_is_next { r.value } else { b };
+            i += usize::from(l_is_next);
+            j += usize::from(r_is_next);
+            at(l.time_ns.min(r.time_ns), a, b);
+        }
+        left[i..].iter().for_each(|l| at(l.time_ns, l.value, b));
+        right[j..].iter().for_each(|r| at(r.time_ns, a, r.value));
     }
 }
 
-/// Takes the breakpoint at `time_ns`, if that is the next one.
-fn advance(rest: &mut &[Breakpoint], value: &mut f64, time_ns: u64) {
-    if let Some((next, tail)) = rest.split_first()
-        && next.time_ns == time_ns
-    {
-        *value = next.value;
-        *rest = tail;
-    }
-}
-
-/// Appends a breakpoint unless it changes nothing.
-fn push(breakpoints: &mut Vec<Breakpoint>, time_ns: u64, value: f64) {
-    if breakpoints.last().map_or(0.0, |last| last.value) != value || breakpoints.is_empty() {
-        breakpoints.push(Breakpoint { time_ns, value });
+/// Empties a list and gives it room for `most`, without copying what it held, as growing would.
+fn make_room<T>(list: &mut Vec<T>, most: usize) {
+    list.clear();
+    if list.capacity() < most {
+        // Frees the old memory before it takes the new.
+        *list = Vec::new();
+        *list = Vec::with_capacity(most);
     }
 }
 
@@ -117,7 +90,7 @@ mod tests {
         let throughput = curve(&[(10, 6.0), (30, 12.0), (60, 0.0)]);
         let users = curve(&[(10, 2.0), (20, 3.0), (50, 0.0)]);
         assert_eq!(
-            throughput.ratio(&users),
+            CurveBuilder::new().ratio(&throughput, &users),
             curve(&[(10, 3.0), (20, 2.0), (30, 4.0), (50, 0.0)])
         );
     }
@@ -125,7 +98,7 @@ mod tests {
     #[test]
     fn ratio_with_an_empty_curve_is_empty() {
         let some = curve(&[(1, 1.0)]);
-        assert!(some.ratio(&Curve::default()).is_empty());
-        assert!(Curve::default().ratio(&some).is_empty());
+        assert!(CurveBuilder::new().ratio(&some, &Curve::default()).is_empty());
+        assert!(CurveBuilder::new().ratio(&Curve::default(), &some).is_empty());
     }
 }

@@ -1,15 +1,14 @@
 //! Statistics of a curve over a window, weighted by time.
 
-use super::Curve;
+use super::{Curve, make_room, percentiles};
 use crate::{statistics::Statistics, summation::pairwise_sum, window::Window};
 
-/// The percentiles reported for curves.
-const CURVE_PERCENTILES: [u8; 4] = [50, 90, 95, 99];
-
 /// A stretch of time with one value.
-struct Segment {
-    value: f64,
-    duration_ns: u64,
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Segment {
+    pub(super) value: f64,
+    /// Length in ns; a whole number, and what is done with it is exact up to 2^53 (a hundred days).
+    pub(super) duration: f64,
 }
 
 impl Curve {
@@ -17,78 +16,142 @@ impl Curve {
     /// it held. `None` if the window has no length.
     ///
     /// The time before the first change counts as 0, so an empty curve is 0 throughout. The percentile q is the
-    /// smallest value that, with all smaller ones, covers at least the share q of the time.
+    /// smallest value that, with all smaller ones, covers at least the share q of the time. Sums are pairwise in the
+    /// order of time.
     #[must_use]
     pub fn statistics(&self, window: Window) -> Option<Statistics> {
-        let changes = self.breakpoints.iter().map(|b| (b.time_ns, b.value, true));
-        weighted(&mut segments(changes, true, window))
+        Segments::default().statistics(self, window)
     }
 
     /// The same over the part of `window` during which `mask` is positive: the intensity while something happens, not
     /// diluted by idle time. `None` if that never is.
     #[must_use]
     pub fn statistics_while(&self, mask: &Self, window: Window) -> Option<Statistics> {
-        let changes = self
-            .union(mask)
-            .map(|(time_ns, value, mask)| (time_ns, value, mask > 0.0));
-        weighted(&mut segments(changes, false, window))
+        Segments::default().statistics_while(self, mask, window)
     }
 }
 
-/// Cuts a step function `(time, value, counted)` to the window and keeps what counts.
-fn segments(
-    changes: impl Iterator<Item = (u64, f64, bool)>,
-    counted_before_first: bool,
+/// What of a step function counts within a window. One is enough for all curves of a summary, which then share its memory:
+/// 16 bytes per segment.
+#[derive(Debug, Default)]
+pub(crate) struct Segments {
+    segments: Vec<Segment>,
+}
+
+impl Segments {
+    /// See [`Curve::statistics`].
+    pub(crate) fn statistics(&mut self, curve: &Curve, window: Window) -> Option<Statistics> {
+        let mut cut = Cut::new(&mut self.segments, curve.breakpoints.len() + 1, true, window);
+        for breakpoint in &curve.breakpoints {
+            cut.at(breakpoint.time_ns, breakpoint.value, true);
+        }
+        cut.statistics()
+    }
+
+    /// See [`Curve::statistics_while`].
+    pub(crate) fn statistics_while(&mut self, curve: &Curve, mask: &Curve, window: Window) -> Option<Statistics> {
+        let most = curve.breakpoints.len() + mask.breakpoints.len() + 1;
+        let mut cut = Cut::new(&mut self.segments, most, false, window);
+        curve.each_change(mask, |time_ns, value, mask| cut.at(time_ns, value, mask > 0.0));
+        cut.statistics()
+    }
+}
+
+/// Cuts a step function to a window and keeps what counts.
+struct Cut<'a> {
+    segments: &'a mut Vec<Segment>,
     window: Window,
-) -> Vec<Segment> {
-    let mut segments = Vec::new();
-    let (mut since, mut value, mut counted) = (window.start_ns, 0.0, counted_before_first);
-    let end = std::iter::once((window.end_ns, 0.0, false));
-    for (time_ns, next_value, next_counted) in changes.take_while(|c| c.0 < window.end_ns).chain(end) {
-        if counted && time_ns > since {
-            segments.push(Segment {
-                value,
-                duration_ns: time_ns - since,
+    since_ns: u64,
+    value: f64,
+    counts: bool,
+    total: f64,
+    range: Range,
+}
+
+impl<'a> Cut<'a> {
+    /// The function is 0 before its first change, and has at most `most` segments.
+    fn new(segments: &'a mut Vec<Segment>, most: usize, counts_before_first: bool, window: Window) -> Self {
+        make_room(segments, most);
+        Self {
+            segments,
+            window,
+            since_ns: window.start_ns,
+            value: 0.0,
+            counts: counts_before_first,
+            total: 0.0,
+            range: Range::default(),
+        }
+    }
+
+    /// From `time_ns` on the function has another value.
+    fn at(&mut self, time_ns: u64, value: f64, counts: bool) {
+        let time_ns = time_ns.max(self.window.start_ns).min(self.window.end_ns);
+        if self.counts && time_ns > self.since_ns {
+            let duration = (time_ns - self.since_ns) as f64;
+            self.total += duration;
+            self.range.add(self.value);
+            self.segments.push(Segment {
+                value: self.value,
+                duration,
             });
         }
-        (since, value, counted) = (time_ns.max(window.start_ns), next_value, next_counted);
+        (self.since_ns, self.value, self.counts) = (time_ns, value, counts);
     }
-    segments
+
+    fn statistics(mut self) -> Option<Statistics> {
+        self.at(self.window.end_ns, 0.0, false);
+        let (segments, total) = (&**self.segments, self.total);
+        if segments.is_empty() {
+            return None;
+        }
+        let avg = pairwise_sum(segments.len(), &|i| {
+            let Segment { value, duration } = segments[i];
+            value * duration
+        }) / total;
+        let variance = pairwise_sum(segments.len(), &|i| {
+            let Segment { value, duration } = segments[i];
+            (value - avg) * (value - avg) * duration
+        }) / total;
+        let mut statistics = Statistics {
+            avg: Some(avg),
+            min: Some(self.range.min),
+            max: Some(self.range.max),
+            std: Some(variance.sqrt()),
+            ..Statistics::default()
+        };
+        percentiles::find(segments, self.range, total, &mut statistics);
+        Some(statistics)
+    }
 }
 
-fn weighted(segments: &mut [Segment]) -> Option<Statistics> {
-    segments.sort_unstable_by(|a, b| a.value.total_cmp(&b.value));
-    let segments = &*segments;
-    let (first, last) = (segments.first()?, segments.last()?);
-    let total = segments.iter().map(|s| s.duration_ns).sum::<u64>() as f64;
-    let mean_of = |f: &dyn Fn(f64) -> f64| {
-        pairwise_sum(segments.len(), &|i| {
-            f(segments[i].value) * segments[i].duration_ns as f64
-        }) / total
-    };
-    let avg = mean_of(&|value| value);
-    let variance = mean_of(&|value| (value - avg) * (value - avg));
-    let mut statistics = Statistics {
-        avg: Some(avg),
-        min: Some(first.value),
-        max: Some(last.value),
-        std: Some(variance.sqrt()),
-        ..Statistics::default()
-    };
-    let mut covered = 0;
-    let mut percentiles = CURVE_PERCENTILES.into_iter().peekable();
-    for segment in segments {
-        covered += segment.duration_ns;
-        while let Some(q) = percentiles.next_if(|&q| covered as f64 / total >= f64::from(q) / 100.0) {
-            statistics.set_percentile(q, segment.value);
+/// The least and the largest of some values.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Range {
+    pub(super) min: f64,
+    pub(super) max: f64,
+}
+
+impl Default for Range {
+    /// Of no values.
+    fn default() -> Self {
+        Self {
+            min: f64::INFINITY,
+            max: f64::NEG_INFINITY,
         }
     }
-    Some(statistics)
+}
+
+impl Range {
+    pub(super) fn add(&mut self, value: f64) {
+        // As the processor has it, unlike `f64::min`; what is not a number leaves the range as it is.
+        self.min = if value < self.min { value } else { self.min };
+        self.max = if value > self.max { value } else { self.max };
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Breakpoint, CurveBuilder};
+    use super::super::{Breakpoint, CurveBuilder, percentiles::CURVE_PERCENTILES};
     use super::*;
     use proptest::prelude::*;
 

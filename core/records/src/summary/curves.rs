@@ -5,32 +5,28 @@ use std::sync::Arc;
 use super::{Summary, metrics::Value};
 use crate::{
     accumulator::{PhaseAccumulator, Series, presence::Presence},
-    catalogue::Origin,
+    catalogue::{Catalogue, Origin},
     composition::Formula,
-    curve::{Curve, CurveBuilder},
+    curve::{Curve, CurveBuilder, Segments},
     precision::Precision,
     statistics::Statistics,
 };
 
 impl Summary {
-    /// Builds the curves one after the other and keeps those that others are composed of.
+    /// Builds the curves that are wanted or needed one after the other, and keeps those that others are composed of.
     pub(super) fn add_curves(&mut self, accumulator: &PhaseAccumulator, selected: Option<&Presence>) {
         let catalogue = Arc::clone(&self.catalogue);
-        let mut last_use = vec![0; catalogue.metrics().len()];
-        for (position, metric) in catalogue.metrics().iter().enumerate() {
-            if let Origin::Composed(formula) = &metric.origin {
-                formula
-                    .parts()
-                    .iter()
-                    .filter_map(|tag| catalogue.position(tag))
-                    .for_each(|p| last_use[p] = position);
-            }
-        }
+        let wanted: Vec<bool> = (0..catalogue.metrics().len()).map(|p| self.is_wanted(p)).collect();
+        let last_use = last_use(&catalogue, &wanted);
+        // Memory that all curves share.
+        let (mut builder, mut segments) = (CurveBuilder::new(), Segments::default());
         let mut curves: Vec<Option<Curve>> = vec![None; catalogue.metrics().len()];
         for (position, metric) in catalogue.metrics().iter().enumerate() {
+            if !wanted[position] && last_use[position].is_none() {
+                continue;
+            }
             let series = |tag: &str| catalogue.position(tag).map(|position| &accumulator.series()[position]);
             let curve = |tag: &str| catalogue.position(tag).and_then(|position| curves[position].as_ref());
-            let mut builder = CurveBuilder::new();
             let mut precision = None;
             let built = match (&accumulator.series()[position], &metric.origin) {
                 (Series::Intervals(intervals), _) => {
@@ -50,26 +46,32 @@ impl Summary {
                     }
                     Some(builder.build())
                 }
-                (_, Origin::Composed(Formula::Sum(tags))) => Some(Curve::sum(tags.iter().filter_map(|tag| curve(tag)))),
+                (_, Origin::Composed(Formula::Sum(tags))) => {
+                    Some(builder.sum(tags.iter().filter_map(|tag| curve(tag))))
+                }
                 (_, Origin::Composed(Formula::Ratio { dividend, divisor })) => curve(dividend)
                     .zip(curve(divisor))
-                    .map(|(dividend, divisor)| dividend.ratio(divisor)),
+                    .map(|(dividend, divisor)| builder.ratio(dividend, divisor)),
                 (_, Origin::Composed(Formula::While { curve: rate, mask })) => {
                     let statistics = curve(rate)
                         .zip(curve(mask))
-                        .and_then(|(rate, mask)| rate.statistics_while(mask, self.window));
+                        .and_then(|(rate, mask)| segments.statistics_while(rate, mask, self.window));
                     self.set_curve(position, statistics, None);
                     None
                 }
                 _ => None,
             };
             if let Some(built) = built {
-                self.set_curve(position, built.statistics(self.window), precision);
-                curves[position] = Some(built).filter(|_| last_use[position] > position);
+                if wanted[position] {
+                    self.set_curve(position, segments.statistics(&built, self.window), precision);
+                }
+                curves[position] = Some(built);
             }
-            for (other, last) in last_use.iter().enumerate().take(position) {
-                if *last <= position {
-                    curves[other] = None;
+            for (curve, last) in curves.iter_mut().zip(&last_use).take(position + 1) {
+                if last.is_none_or(|last| last <= position)
+                    && let Some(curve) = curve.take()
+                {
+                    builder.recycle(curve);
                 }
             }
         }
@@ -79,6 +81,25 @@ impl Summary {
         let per_ns = per_ns(&self.spec(position).unit);
         self.values[position] = statistics.map(|statistics| Value::distribution(statistics.scaled(per_ns), precision));
     }
+}
+
+/// For each metric the last one that is composed of its curve, as far as any that is wanted needs it.
+fn last_use(catalogue: &Catalogue, wanted: &[bool]) -> Vec<Option<usize>> {
+    let mut last_use: Vec<Option<usize>> = vec![None; wanted.len()];
+    // Parts stand before what is composed of them.
+    for (position, metric) in catalogue.metrics().iter().enumerate().rev() {
+        let parts = match &metric.origin {
+            // Held steps come from the records, not from the curve of the steps.
+            Origin::Composed(formula) if !matches!(formula, Formula::Held { .. }) => formula.parts(),
+            _ => continue,
+        };
+        if wanted[position] || last_use[position].is_some() {
+            for part in parts.into_iter().filter_map(|tag| catalogue.position(tag)) {
+                last_use[part].get_or_insert(position);
+            }
+        }
+    }
+    last_use
 }
 
 /// Curves are in units per ns; what a value is multiplied by to be per the time unit that a metric's unit names, as in

@@ -24,10 +24,18 @@ pub struct Visibility {
     pub experimental: bool,
 }
 
+impl Visibility {
+    /// Whether the metric is shown.
+    fn shows(self, spec: &MetricSpec) -> bool {
+        (self.internal || !spec.is(flags::INTERNAL)) && (self.experimental || !spec.is(flags::EXPERIMENTAL))
+    }
+}
+
 /// The metrics of one window.
 #[derive(Clone, Debug)]
 pub struct Summary {
     pub(super) catalogue: Arc<Catalogue>,
+    visibility: Visibility,
     pub(super) window: Window,
     pub(super) duration_ns: Option<u64>,
     pub(super) valid: u64,
@@ -69,22 +77,33 @@ impl Value {
 impl PhaseAccumulator {
     /// The metrics of all records over `window`. Rates divide by `duration_ns`, or by the length of the window if that is
     /// `None`: with several phases of a kind it is the sum of theirs.
+    ///
+    /// Curves that are neither visible nor needed for what is are not computed: they are most of the work.
     #[must_use]
-    pub fn summary(&self, window: Window, duration_ns: Option<u64>) -> Summary {
-        self.summarise(window, duration_ns.unwrap_or(window.duration_ns()), None)
+    pub fn summary(&self, window: Window, duration_ns: Option<u64>, visibility: Visibility) -> Summary {
+        let duration_ns = duration_ns.unwrap_or(window.duration_ns());
+        self.summarise(window, duration_ns, visibility, None)
     }
 
     /// The metrics of the records of a slice. List metrics that are no longer exact are absent.
     #[must_use]
-    pub fn slice_summary(&self, slice: &Slice) -> Summary {
-        self.summarise(slice.window, slice.window.duration_ns(), Some(&slice.records))
+    pub fn slice_summary(&self, slice: &Slice, visibility: Visibility) -> Summary {
+        let duration_ns = slice.window.duration_ns();
+        self.summarise(slice.window, duration_ns, visibility, Some(&slice.records))
     }
 
-    fn summarise(&self, window: Window, duration_ns: u64, selected: Option<&Presence>) -> Summary {
+    fn summarise(
+        &self,
+        window: Window,
+        duration_ns: u64,
+        visibility: Visibility,
+        selected: Option<&Presence>,
+    ) -> Summary {
         let errors = selected.map_or_else(|| self.errors().len(), |records| records.common(self.errors()));
         let records = selected.map_or(self.valid_records() + self.error_records(), Presence::len);
         let mut summary = Summary {
             catalogue: Arc::clone(self.catalogue()),
+            visibility,
             window,
             duration_ns: Some(duration_ns).filter(|&duration| duration > 0),
             valid: records - errors,
@@ -131,11 +150,7 @@ impl Summary {
 
     /// The metrics that have a value and are not hidden, in the order of the catalogue, error-adjusted twins last.
     #[must_use]
-    pub fn results(&self, visibility: Visibility) -> Vec<MetricResult> {
-        let shown = |spec: &MetricSpec| {
-            (visibility.internal || !spec.is(flags::INTERNAL))
-                && (visibility.experimental || !spec.is(flags::EXPERIMENTAL))
-        };
+    pub fn results(&self) -> Vec<MetricResult> {
         let result = |position: usize, spec: MetricSpec, statistics, precision| MetricResult {
             spec,
             factor: self.catalogue.metrics()[position].entry.factor,
@@ -155,7 +170,21 @@ impl Summary {
             .twins
             .iter()
             .map(|&(position, statistics)| result(position, twin(self.spec(position)), statistics, None));
-        metrics.chain(twins).filter(|metric| shown(&metric.spec)).collect()
+        metrics
+            .chain(twins)
+            .filter(|metric| self.visibility.shows(&metric.spec))
+            .collect()
+    }
+
+    /// Whether anybody is going to look at the metric itself.
+    pub(super) fn is_wanted(&self, position: usize) -> bool {
+        let spec = self.spec(position);
+        let needs = self.catalogue.families().iter().flat_map(|family| &family.derive_needs);
+        let asks = |need: &String| {
+            let rest = need.strip_prefix(spec.tag.as_str());
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        };
+        self.visibility.shows(spec) || needs.into_iter().any(asks)
     }
 
     pub(super) fn spec(&self, position: usize) -> &MetricSpec {

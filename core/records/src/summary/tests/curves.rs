@@ -133,8 +133,8 @@ fn curves_are_those_of_the_original() {
         end_ns: (1 << 40) + 12500,
     };
     let results = accumulator(vec![family(specs)], standard(|_| true), &records(4, 1), vec![columns])
-        .summary(window, None)
-        .results(Visibility::default());
+        .summary(window, None, Visibility::default())
+        .results();
     #[rustfmt::skip]
     let expected = [
             ("effective_concurrency", [1.8846153846153846, 0.0, 3.0, 0.9334354691931998, 2.0, 3.0, 3.0, 3.0]),
@@ -179,8 +179,8 @@ fn curves_without_data_are_zero_but_nothing_is_active() {
         end_ns: (1 << 40) + 5000,
     };
     let results = accumulator(vec![family(specs)], standard(|_| true), &records(2, 0), vec![columns])
-        .summary(window, None)
-        .results(Visibility::default());
+        .summary(window, None, Visibility::default())
+        .results();
     let zero = find(&results, "effective_decode_throughput").unwrap().statistics;
     assert_eq!((zero.avg, zero.max, zero.p99), (Some(0.0), Some(0.0), Some(0.0)));
     assert!(find(&results, "active_decode_throughput").is_none());

@@ -7,7 +7,7 @@ use aiperf_plugin_api::{
     metric::{MetricFamily, MetricKind, MetricSpec, Population, Total, flags},
 };
 
-use super::{MetricResult, Visibility};
+use super::{MetricResult, Summary, Visibility};
 use crate::{
     accumulator::{Budget, PhaseAccumulator, RecordOutcome},
     catalogue::Catalogue,
@@ -85,7 +85,7 @@ fn twelve_successes_and_four_errors() {
         &records(12, 4),
         vec![vec![values, ones(), ones()]],
     );
-    let results = accumulator.summary(WINDOW, None).results(Visibility::default());
+    let results = accumulator.summary(WINDOW, None, Visibility::default()).results();
     let tags: Vec<_> = results.iter().map(|r| r.spec.tag.as_str()).collect();
     assert_eq!(
         tags,
@@ -128,8 +128,8 @@ fn a_clean_run_has_no_error_metrics_and_no_twins() {
         &records(2, 0),
         vec![vec![Column::u64s([Some(1), Some(2)]), Column::u64s([Some(1), Some(1)])]],
     )
-    .summary(WINDOW, None)
-    .results(Visibility::default());
+    .summary(WINDOW, None, Visibility::default())
+    .results();
     assert_eq!(results.len(), 1);
 }
 
@@ -149,7 +149,7 @@ fn each_kind_has_its_value() {
         &records(4, 0),
         vec![(0..kinds.len()).map(|_| column()).collect()],
     )
-    .summary(WINDOW, None);
+    .summary(WINDOW, None, Visibility::default());
     for (tag, _, value) in kinds {
         let expected = Total {
             count: 3,
@@ -176,8 +176,8 @@ fn lists_are_pooled() {
         &records(3, 0),
         vec![vec![list]],
     )
-    .summary(WINDOW, None)
-    .results(Visibility::default());
+    .summary(WINDOW, None, Visibility::default())
+    .results();
     assert_eq!(
         (results[0].statistics.count, results[0].statistics.avg),
         (Some(3), Some(3.0))
@@ -208,7 +208,11 @@ fn derived_metrics_see_totals_and_are_seen_by_the_next() {
         &records(2, 1),
         vec![vec![], vec![Column::u64s(vec![Some(1); 3])]],
     );
-    let mut summary = accumulator.summary(WINDOW, None);
+    let internal = Visibility {
+        internal: true,
+        experimental: false,
+    };
+    let mut summary = accumulator.summary(WINDOW, None, internal);
     assert_eq!(accumulator.catalogue().derive_order(), [1, 0]);
 
     let input = summary.derive_input(1, "{}".to_owned());
@@ -244,19 +248,14 @@ fn derived_metrics_see_totals_and_are_seen_by_the_next() {
     }
     summary.set_derived(0, &[None]).unwrap();
 
-    let tags = |visibility| -> Vec<String> {
-        summary
-            .results(visibility)
-            .into_iter()
-            .map(|result| result.spec.tag)
-            .collect()
+    let tags = |summary: &Summary| -> Vec<String> {
+        let results = summary.results().into_iter();
+        results.map(|result| result.spec.tag).collect()
     };
-    assert_eq!(tags(Visibility::default()), ["request_count", "request_throughput"]);
-    let internal = Visibility {
-        internal: true,
-        experimental: false,
-    };
-    assert_eq!(tags(internal), ["request_count", "request_throughput", "debug"]);
+    assert_eq!(tags(&summary), ["request_count", "request_throughput", "debug"]);
+    let mut summary = accumulator.summary(WINDOW, None, Visibility::default());
+    summary.set_derived(1, &[Some(0.5), Some(7.0)]).unwrap();
+    assert_eq!(tags(&summary), ["request_count", "request_throughput"]);
 }
 
 #[test]
@@ -265,7 +264,7 @@ fn without_a_duration_there_is_nothing_to_divide_by() {
     let instant = Window { start_ns: 5, end_ns: 5 };
     assert_eq!(
         accumulator
-            .summary(instant, None)
+            .summary(instant, None, Visibility::default())
             .derive_input(0, String::new())
             .duration_ns,
         None
@@ -273,7 +272,7 @@ fn without_a_duration_there_is_nothing_to_divide_by() {
     // Two phases of the same kind lasted longer than this one's window.
     assert_eq!(
         accumulator
-            .summary(instant, Some(9))
+            .summary(instant, Some(9), Visibility::default())
             .derive_input(0, String::new())
             .duration_ns,
         Some(9)
@@ -307,9 +306,9 @@ fn a_slice_has_the_metrics_of_its_records() {
     );
     let slices = accumulator.slices(200);
     let of = |slice: &crate::accumulator::Slice| {
-        let summary = accumulator.slice_summary(slice);
+        let summary = accumulator.slice_summary(slice, Visibility::default());
         let input = summary.derive_input(0, String::new());
-        let results = summary.results(Visibility::default());
+        let results = summary.results();
         let get = |tag: &str| find(&results, tag).map(|result| result.statistics);
         (
             (input.valid, input.errors, input.duration_ns),
@@ -351,7 +350,7 @@ fn results_do_not_depend_on_how_records_are_cut_into_batches() {
             };
             accumulator.add(records, &[Some(vec![latency, count, gaps])]).unwrap();
         }
-        accumulator.summary(WINDOW, None).results(Visibility::default())
+        accumulator.summary(WINDOW, None, Visibility::default()).results()
     };
     let whole = results(23);
     assert_eq!(whole.len(), 3);
@@ -371,7 +370,9 @@ fn a_family_may_derive_from_a_statistic() {
     }];
     let values = Column::u64s((0..11).map(|i| Some(i * 10)));
     let accumulator = accumulator(families, Vec::new(), &records(11, 0), vec![vec![values]]);
-    let input = accumulator.summary(WINDOW, None).derive_input(0, String::new());
+    let input = accumulator
+        .summary(WINDOW, None, Visibility::default())
+        .derive_input(0, String::new());
     let values: Vec<_> = input.totals.iter().map(|total| total.value).collect();
     // Rank 0.9 · 10 = 9 of 0, 10, … 100.
     assert_eq!(values, [Some(90.0), None, None]);
