@@ -26,10 +26,11 @@
 //! * `receive`: the one system call that reads, with the kernel's receive timestamp beside it.
 //! * `socket`: one read per turn, so that whatever hyper emits in that turn belongs to exactly that read.
 //! * `connection`: hyper as a response parser over that socket; `outgoing`: the request, written by ourselves.
-//! * `tls`: bytes in, bytes out, between the two when the target is https.
+//! * `tls`: bytes in, bytes out, between the two when the target is https; `trust`, `validity`: with which certificates.
+//! * `decode`: gzip and deflate, where a server sends them unasked.
 //! * `collect` and [`sse`]: from body frames to events with arrivals.
 //! * `perform`: one request on one connection.
-//! * `connect`, `dns`, `pool`, [`client`](Client): everything around it.
+//! * `connect`, `dns`, `proxy`, `pool`, [`client`](Client): everything around it.
 //!
 //! Only `clock` and `receive` contain `unsafe`.
 
@@ -46,6 +47,7 @@ mod exchange;
 mod outgoing;
 mod perform;
 mod pool;
+mod proxy;
 mod receive;
 mod request;
 #[allow(dead_code)]
@@ -54,6 +56,8 @@ mod socket;
 pub mod sse;
 mod target;
 mod tls;
+mod trust;
+mod validity;
 
 pub use bytes::Bytes;
 pub use cancel::Cancel;
@@ -63,5 +67,7 @@ pub use error::{ErrorKind, ExchangeError};
 pub use exchange::{Arrival, Body, Chunk, Events, Exchange, Span, Timings};
 pub use http::Method;
 pub use perform::Observer;
+pub use proxy::{Proxy, ProxyError};
 pub use request::{Request, RequestError};
 pub use target::{Scheme, Target, TargetError};
+pub use trust::{Tls, TlsError, TlsSettings};

@@ -62,7 +62,8 @@ fn a_process_that_does_not_run() {
     .start();
     let folder = run.path("artifacts");
     let deadline = Instant::now() + Duration::from_secs(60);
-    let under_way = || std::fs::read_to_string(folder.join("profile_export.jsonl")).is_ok_and(|text| text.contains('\n'));
+    let under_way =
+        || std::fs::read_to_string(folder.join("profile_export.jsonl")).is_ok_and(|text| text.contains('\n'));
     while !under_way() {
         assert!(Instant::now() < deadline, "the run does not begin");
         thread::sleep(Duration::from_millis(5));
@@ -74,7 +75,11 @@ fn a_process_that_does_not_run() {
     // The kernel received what the process did not read.
     assert!(number(&reason(&run, "client_lag"), "/value") > 100.0);
     let fidelity = &run.summary()["validity"]["phases"][0];
-    assert_eq!(number(fidelity, "/kernel_stamped"), number(fidelity, "/requests"), "{fidelity}");
+    assert_eq!(
+        number(fidelity, "/kernel_stamped"),
+        number(fidelity, "/requests"),
+        "{fidelity}"
+    );
 }
 
 #[test]
