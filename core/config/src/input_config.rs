@@ -62,6 +62,17 @@ impl RunPlan {
             "timeout",
             json!(endpoint.timeout_s),
         );
+        let mut tls = Members::default();
+        for (member, path) in [
+            ("ca_file", &endpoint.tls.ca_file),
+            ("client_cert", &endpoint.tls.client_cert),
+            ("client_key", &endpoint.tls.client_key),
+        ] {
+            tls.put_when(path.is_some(), member, json!(path));
+        }
+        tls.put_when(endpoint.tls.insecure, "insecure", json!(true));
+        members.put_if_any("tls", tls);
+        members.put_when(endpoint.proxy.is_some(), "http_proxy", json!(endpoint.proxy));
         members.put_when(self.is_explicit("streaming"), "streaming", json!(endpoint.streaming));
         members.put_when(
             self.is_explicit("use-legacy-max-tokens"),

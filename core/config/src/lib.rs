@@ -25,13 +25,13 @@ pub use exit_code::ExitCode;
 pub use flags::{help, reference_markdown};
 pub use plan::{
     ArtifactPlan, DatasetPlan, DatasetSource, EndpointPlan, ExportLevel, Headers, LogLevel, NormalSpec, PhaseKind,
-    PhasePlan, PluginOptions, PluginPin, PluginPlan, RunPlan, Sampling, Secret, TokenizerChoice, Ui, UrlSpec,
+    PhasePlan, PluginOptions, PluginPin, PluginPlan, RunPlan, Sampling, Secret, TlsPlan, TokenizerChoice, Ui, UrlSpec,
 };
 pub use secrets::Secrets;
 
 use std::ffi::OsStr;
 
-/// Turns the arguments after `aiperf profile` into a run plan.
+/// Turns the arguments after `aiperf profile` into a run plan. Of the environment, `AIPERF_HTTP_SSL_VERIFY` counts.
 ///
 /// # Errors
 /// The first thing that is wrong, with the flag it concerns and what to do about it.

@@ -118,6 +118,8 @@ pub struct Transport {
     pub receiving_ns: Option<u64>,
     /// A connection was reused.
     pub reused: bool,
+    /// Requests that were sent again, because a kept connection turned out to be dead.
+    pub resent: u32,
     /// Body bytes written.
     pub bytes_sent: u64,
     /// Body bytes read.
@@ -207,6 +209,8 @@ pub struct RecordBatch {
     pub len: usize,
     /// All of them were cancelled: they are exported, and counted with the credits, but are no part of any metric.
     pub cancelled: bool,
+    /// Requests that were sent again over a fresh connection.
+    pub resent: u64,
     /// Record columns in the order of the run's column plan.
     pub fields: Vec<FieldColumn>,
     /// Metric columns, by family; `None` for a family that was skipped on this batch.
@@ -401,6 +405,7 @@ mod tests {
             labels: vec![("l".into(), "v".into())],
             transport: Transport {
                 reused: true,
+                resent: 1,
                 ..Transport::default()
             },
             arrivals: ArrivalFacts {
@@ -443,6 +448,7 @@ mod tests {
             phase: 0,
             len: 2,
             cancelled: false,
+            resent: 1,
             fields: vec![
                 FieldColumn::u64s([Some(1), None].into_iter()),
                 FieldColumn::f64s([Some(0.1), None].into_iter()),

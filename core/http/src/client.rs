@@ -2,12 +2,13 @@
 
 use std::cell::RefCell;
 use std::future::poll_fn;
-use std::net::SocketAddr;
+use std::net::{SocketAddr, TcpStream};
 use std::pin::pin;
 use std::rc::Rc;
 use std::task::Poll;
 use std::time::Duration;
 
+use tokio::io::unix::AsyncFd;
 use tokio::time::Sleep;
 
 use crate::cancel::Cancel;
@@ -20,11 +21,13 @@ use crate::exchange::{Exchange, Span};
 use crate::outgoing::Outgoing;
 use crate::perform::{Observer, Performance, Progress};
 use crate::pool::{Key, Pool};
+use crate::proxy::Proxy;
 use crate::receive;
 use crate::request::Request;
 use crate::socket::Socket;
 use crate::target::Scheme;
 use crate::tls::Connector;
+use crate::trust::Tls;
 
 /// Bytes read at once, at most.
 const READ: usize = 64 * 1024;
@@ -40,7 +43,7 @@ pub enum Reuse {
 }
 
 /// Settings of a [`Client`].
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Options {
     /// Limit on exchanges in progress; further ones wait for a slot. At least 1.
     pub max_connections: usize,
@@ -54,8 +57,11 @@ pub struct Options {
     pub dns_ttl: Duration,
     /// Arrival times are the kernel's where it gives them (Linux), else those of the reads. Both are kept either way.
     pub kernel_timestamps: bool,
-    /// Check the certificates of https servers against those that the system trusts.
-    pub verify_tls: bool,
+    /// Whom to trust and who to be over https. None: servers are checked against the certificates that the system
+    /// trusts, which are read with the first https request.
+    pub tls: Option<Tls>,
+    /// Proxy that all requests go through. The environment (`HTTP_PROXY` and its like) is never asked.
+    pub proxy: Option<Proxy>,
     /// Largest response body accepted, in bytes; at most 4 GiB - 1.
     pub max_body: usize,
 }
@@ -69,7 +75,8 @@ impl Default for Options {
             connect_timeout: None,
             dns_ttl: Duration::from_secs(300),
             kernel_timestamps: true,
-            verify_tls: true,
+            tls: None,
+            proxy: None,
             max_body: 1 << 30,
         }
     }
@@ -106,7 +113,7 @@ impl Client {
         Self(Rc::new(Inner {
             clock,
             converter: Rc::new(Converter::new(clock)),
-            tls: Connector::new(options.verify_tls),
+            tls: Connector::new(options.tls.as_ref()),
             resolver: Resolver::new(clock, options.dns_ttl),
             buffer: RefCell::new(vec![0; READ].into()),
             pool: Pool::new(clock, options.max_connections, options.idle_timeout),
@@ -172,7 +179,7 @@ impl Inner {
         let request = performance.request;
         let pooled = self.options.reuse == Reuse::Pooled;
         let head = request
-            .head(!pooled)
+            .head(!pooled, self.options.proxy.as_ref())
             .map_err(|error| ExchangeError::new(ErrorKind::InvalidRequest, error.to_string()))?;
         let mut outgoing = Outgoing::new(head, request.body.clone());
 
@@ -201,10 +208,19 @@ impl Inner {
     }
 
     async fn open(&self, request: &Request, exchange: &mut Exchange) -> Result<Box<Connection>, ExchangeError> {
-        let (addresses, dns) = self.resolver.resolve(&request.target).await?;
+        let proxy = self.options.proxy.as_ref();
+        let peer = proxy.map_or(&*request.target, Proxy::target);
+        let at_peer = |error: ExchangeError| match proxy {
+            Some(proxy) => proxy.unreachable(error),
+            None => error,
+        };
+        let (addresses, dns) = self.resolver.resolve(peer).await.map_err(at_peer)?;
         exchange.timings.dns = dns;
         let start = self.clock.now();
-        let connected = self.connect(request, &addresses).await;
+        let connected = match self.connect(&addresses).await {
+            Ok((stream, remote)) => self.secure(request, stream, remote).await,
+            Err(error) => Err(at_peer(error)),
+        };
         exchange.timings.connect = Some(Span {
             start,
             end: self.clock.now(),
@@ -212,16 +228,25 @@ impl Inner {
         Ok(Box::new(Connection::new(connected?)))
     }
 
-    async fn connect(&self, request: &Request, addresses: &[SocketAddr]) -> Result<Socket, ExchangeError> {
-        let Options {
-            connect_timeout,
-            kernel_timestamps,
-            ..
-        } = self.options;
-        let (stream, remote) = connect::connect(addresses, connect_timeout).await?;
+    async fn connect(&self, addresses: &[SocketAddr]) -> Result<(AsyncFd<TcpStream>, SocketAddr), ExchangeError> {
+        connect::connect(addresses, self.options.connect_timeout).await
+    }
+
+    /// Makes a connected stream ready for HTTP: a tunnel through the proxy and a TLS session where the target is https.
+    async fn secure(
+        &self,
+        request: &Request,
+        stream: AsyncFd<TcpStream>,
+        remote: SocketAddr,
+    ) -> Result<Socket, ExchangeError> {
         let tls = match request.target.scheme() {
             Scheme::Http => None,
-            Scheme::Https => Some(self.tls.handshake(&stream, request.target.host()).await?),
+            Scheme::Https => {
+                if let Some(proxy) = &self.options.proxy {
+                    proxy.tunnel(&stream, &request.target).await?;
+                }
+                Some(self.tls.handshake(&stream, request.target.host()).await?)
+            }
         };
         let converter = Rc::clone(&self.converter);
         Ok(Socket::new(
@@ -230,7 +255,7 @@ impl Inner {
             remote,
             self.clock,
             converter,
-            !kernel_timestamps,
+            !self.options.kernel_timestamps,
         ))
     }
 

@@ -21,6 +21,8 @@ pub enum ErrorKind {
     ConnectTimeout,
     /// The TLS handshake failed, or the server's certificate is not trusted.
     Tls,
+    /// The proxy can't be reached, or refuses.
+    Proxy,
     /// This process, or the machine, has no file descriptor left.
     TooManyOpenFiles,
     /// The exchange took longer than the request's timeout.
@@ -60,6 +62,7 @@ impl ErrorKind {
             Self::ConnectFailed => "ConnectError",
             Self::ConnectTimeout => "ConnectTimeoutError",
             Self::Tls => "TlsError",
+            Self::Proxy => "ProxyError",
             Self::TooManyOpenFiles => "TooManyOpenFilesError",
             Self::Timeout => "TimeoutError",
             Self::SendTimeout => "RequestSendTimeout",
@@ -97,9 +100,10 @@ impl ErrorKind {
             Self::Unresponsive => "check the network path and whether the server's machine is alive",
             Self::ConnectTimeout => "check the network path, or whether the server's accept queue is full",
             Self::Tls => {
-                "check that the port speaks TLS and that the server's certificate is valid and trusted on this machine \
-                 (SSL_CERT_FILE may name further certificates)"
+                "check that the port speaks TLS and that the server's certificate is valid; --tls-ca-file names \
+                 certificates to trust, --tls-client-cert the client's own, and --insecure trusts anyone"
             }
+            Self::Proxy => "check host, port and credentials of --http-proxy, and that the proxy may reach the server",
             Self::TooManyOpenFiles => "raise the limit on open files (ulimit -n) or lower the concurrency",
             Self::Timeout => "raise the request timeout or lower the load",
             Self::SendTimeout => "the server does not read: lower the load or raise the request timeout",
@@ -161,6 +165,10 @@ impl ExchangeError {
 
     /// A failure of the socket while a request was written or a response head was awaited.
     pub(crate) fn before_head(error: &io::Error) -> Self {
+        // In TLS 1.3 a server judges the client's certificate after the client's part of the handshake is over.
+        if let Some(tls) = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()) {
+            return Self::new(ErrorKind::Tls, format!("the TLS session failed: {tls}"));
+        }
         match error.kind() {
             io::ErrorKind::ConnectionReset | io::ErrorKind::ConnectionAborted | io::ErrorKind::BrokenPipe => Self::new(
                 ErrorKind::Reset,

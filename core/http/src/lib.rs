@@ -26,10 +26,11 @@
 //! * `receive`: the one system call that reads, with the kernel's receive timestamp beside it.
 //! * `socket`: every read is stamped, and what is made of its bytes carries its stamp.
 //! * `response`: bytes to head, body and end, in place; `outgoing`: the request, written by ourselves.
-//! * `tls`: bytes in, bytes out, between the two when the target is https.
+//! * `tls`: bytes in, bytes out, between the two when the target is https; `trust`, `validity`: with which certificates.
+//! * `decode`: gzip and deflate, where a server sends them unasked.
 //! * `collect` and [`sse`]: from parts of a body to events with arrivals.
 //! * `perform`: one request on one connection.
-//! * `connect`, `dns`, `pool`, [`client`](Client): everything around it.
+//! * `connect`, `dns`, `proxy`, `pool`, [`client`](Client): everything around it.
 //!
 //! Only `clock` and `receive` contain `unsafe`.
 
@@ -46,6 +47,7 @@ mod exchange;
 mod outgoing;
 mod perform;
 mod pool;
+mod proxy;
 mod receive;
 mod request;
 mod response;
@@ -53,6 +55,8 @@ mod socket;
 pub mod sse;
 mod target;
 mod tls;
+mod trust;
+mod validity;
 
 pub use bytes::Bytes;
 pub use cancel::Cancel;
@@ -62,5 +66,7 @@ pub use error::{ErrorKind, ExchangeError};
 pub use exchange::{Arrival, Body, Chunk, Events, Exchange, Span, Timings};
 pub use http::Method;
 pub use perform::Observer;
+pub use proxy::{Proxy, ProxyError};
 pub use request::{Request, RequestError};
 pub use target::{Scheme, Target, TargetError};
+pub use trust::{Tls, TlsError, TlsSettings};

@@ -7,7 +7,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::Method;
 
-use crate::target::Target;
+use crate::proxy::Proxy;
+use crate::target::{Scheme, Target};
 
 /// One request, ready to be sent.
 #[derive(Clone, Debug)]
@@ -49,9 +50,14 @@ impl Request {
     }
 
     /// The request line and the header lines, as they are written. `close` announces that the connection won't be
-    /// reused.
-    pub(crate) fn head(&self, close: bool) -> Result<Vec<u8>, RequestError> {
-        let mut size = self.target.path().len() + self.target.authority().len() + 96;
+    /// reused. A proxy is told the whole URL, unless the request goes through a tunnel of which it sees nothing.
+    pub(crate) fn head(&self, close: bool, proxy: Option<&Proxy>) -> Result<Vec<u8>, RequestError> {
+        let proxy = proxy.filter(|_| self.target.scheme() == Scheme::Http);
+        let (absolute, proxy_auth) = match proxy {
+            Some(proxy) => (["http://", self.target.authority()], proxy.header()),
+            None => (["", ""], ""),
+        };
+        let mut size = self.target.path().len() + 2 * self.target.authority().len() + proxy_auth.len() + 96;
         for (name, value) in &self.headers {
             check(name, value)?;
             size += name.len() + value.len() + 4;
@@ -60,10 +66,13 @@ impl Request {
         for part in [
             self.method.as_str(),
             " ",
+            absolute[0],
+            absolute[1],
             self.target.path(),
             " HTTP/1.1\r\nHost: ",
             self.target.authority(),
             "\r\n",
+            proxy_auth,
         ] {
             head.push_str(part);
         }
@@ -157,10 +166,10 @@ mod tests {
                  Connection: close\r\n\r\n",
             ),
         ] {
-            let head = request(method, &headers, body).head(close).unwrap();
+            let head = request(method, &headers, body).head(close, None).unwrap();
             assert_eq!(String::from_utf8(head).unwrap(), expected);
         }
-        let head = request(Method::POST, &[], "").head(false).unwrap();
+        let head = request(Method::POST, &[], "").head(false, None).unwrap();
         assert!(head.ends_with(b"Content-Length: 0\r\n\r\n"));
     }
 
@@ -185,14 +194,14 @@ mod tests {
             (("Connection", "close"), reserved("Connection")),
         ] {
             assert_eq!(
-                request(Method::POST, &[header], "").head(false),
+                request(Method::POST, &[header], "").head(false, None),
                 Err(expected),
                 "{header:?}"
             );
         }
         for allowed in ["tab\there", "ümlaut", "=;,\"", ""] {
             assert!(
-                request(Method::POST, &[("x", allowed)], "").head(false).is_ok(),
+                request(Method::POST, &[("x", allowed)], "").head(false, None).is_ok(),
                 "{allowed:?}"
             );
         }

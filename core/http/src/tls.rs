@@ -5,26 +5,26 @@ use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::sync::Arc;
 
-use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
-use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
-use rustls::{ClientConfig, ClientConnection, DigitallySignedStruct, RootCertStore, SignatureScheme};
+use rustls::pki_types::ServerName;
+use rustls::{ClientConfig, ClientConnection};
 use tokio::io::unix::AsyncFd;
 
 use crate::error::{ErrorKind, ExchangeError};
+use crate::trust::{Tls, TlsSettings};
 
-/// Makes TLS sessions; reads the system's certificates when the first one is made.
+/// Makes TLS sessions; without settings of its own it reads the system's certificates when the first one is made.
 pub(crate) struct Connector {
-    verify: bool,
     config: OnceCell<Arc<ClientConfig>>,
 }
 
 impl Connector {
-    pub(crate) fn new(verify: bool) -> Self {
-        Self {
-            verify,
-            config: OnceCell::new(),
+    pub(crate) fn new(tls: Option<&Tls>) -> Self {
+        let config = OnceCell::new();
+        if let Some(tls) = tls {
+            // The cell is empty.
+            let _ = config.set(Arc::clone(&tls.0));
         }
+        Self { config }
     }
 
     /// Shakes hands over a connected stream.
@@ -68,39 +68,11 @@ impl Connector {
         if let Some(config) = self.config.get() {
             return Ok(Arc::clone(config));
         }
-        let failure = |reason: String| ExchangeError::new(ErrorKind::Tls, reason);
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
-            .with_safe_default_protocol_versions()
-            .map_err(|error| failure(format!("TLS can't be set up: {error}")))?;
-        let mut config = if self.verify {
-            builder
-                .with_root_certificates(system_roots().map_err(failure)?)
-                .with_no_client_auth()
-        } else {
-            let verifier = Arc::new(TrustAnyone(provider));
-            builder
-                .dangerous()
-                .with_custom_certificate_verifier(verifier)
-                .with_no_client_auth()
-        };
-        config.alpn_protocols = vec![b"http/1.1".to_vec()];
-        Ok(Arc::clone(self.config.get_or_init(|| Arc::new(config))))
+        let tls = TlsSettings::default()
+            .load()
+            .map_err(|error| ExchangeError::new(ErrorKind::Tls, error.to_string()))?;
+        Ok(Arc::clone(self.config.get_or_init(|| tls.0)))
     }
-}
-
-fn system_roots() -> Result<RootCertStore, String> {
-    let mut roots = RootCertStore::empty();
-    let found = rustls_native_certs::load_native_certs();
-    roots.add_parsable_certificates(found.certs);
-    if roots.is_empty() {
-        let reasons: Vec<_> = found.errors.iter().map(ToString::to_string).collect();
-        return Err(format!(
-            "no trusted certificate was found on this machine ({})",
-            reasons.join("; ")
-        ));
-    }
-    Ok(roots)
 }
 
 /// An established TLS session.
@@ -148,54 +120,5 @@ impl Session {
     pub(crate) fn is_over(&mut self) -> bool {
         // Without new bytes, reading tells the state: nothing there yet, or the end.
         !matches!(self.tls.reader().read(&mut [0]), Err(error) if error.kind() == io::ErrorKind::WouldBlock)
-    }
-}
-
-/// Accepts every certificate, for servers under test that have none to show.
-#[derive(Debug)]
-struct TrustAnyone(Arc<CryptoProvider>);
-
-impl ServerCertVerifier for TrustAnyone {
-    fn verify_server_cert(
-        &self,
-        _: &CertificateDer<'_>,
-        _: &[CertificateDer<'_>],
-        _: &ServerName<'_>,
-        _: &[u8],
-        _: UnixTime,
-    ) -> Result<ServerCertVerified, rustls::Error> {
-        Ok(ServerCertVerified::assertion())
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        verify_tls12_signature(
-            message,
-            certificate,
-            signature,
-            &self.0.signature_verification_algorithms,
-        )
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        verify_tls13_signature(
-            message,
-            certificate,
-            signature,
-            &self.0.signature_verification_algorithms,
-        )
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.0.signature_verification_algorithms.supported_schemes()
     }
 }

@@ -10,6 +10,7 @@
 //! | `bad_input` | one message with culprit and remedy, and the exit code |
 //! | `interrupts` | Ctrl-C once and twice |
 //! | `secrets` | keys appear nowhere |
+//! | `transport` | https with the certificates that flags name; a proxy, and none from the environment |
 //! | `plugins` | built-ins as shared libraries; broken packages |
 //! | `real_server` | a llama.cpp server |
 //! | `validity` | the verdict of a run on itself: each reason is provoked |
@@ -31,4 +32,5 @@ mod plugins;
 mod real_server;
 mod requests;
 mod secrets;
+mod transport;
 mod validity;

@@ -87,6 +87,43 @@ pub(super) static SUPPORTED: &[Flag] = &[
     ),
     Flag::new(
         Section::Endpoint,
+        &["--tls-ca-file"],
+        Kind::Path,
+        "the system's certificates",
+        "PEM file with the certificates to trust over https, instead of the system's.",
+    ),
+    Flag::new(
+        Section::Endpoint,
+        &["--tls-client-cert"],
+        Kind::Path,
+        "",
+        "PEM file with the certificate to show over https, and those that lead to its root.",
+    ),
+    Flag::new(
+        Section::Endpoint,
+        &["--tls-client-key"],
+        Kind::Path,
+        "the file of --tls-client-cert",
+        "PEM file with the private key of --tls-client-cert; not encrypted.",
+    ),
+    Flag::new(
+        Section::Endpoint,
+        &["--insecure"],
+        Kind::Switch,
+        "off",
+        "Accept any certificate over https. The environment variable AIPERF_HTTP_SSL_VERIFY=false does the same.",
+    ),
+    Flag::new(
+        Section::Endpoint,
+        &["--http-proxy"],
+        Kind::Text,
+        "",
+        "HTTP proxy for all requests: http://[user:password@]host:port. HTTP_PROXY and its like in the environment are \
+         ignored.",
+    )
+    .secrecy(Secrecy::Url),
+    Flag::new(
+        Section::Endpoint,
         &["--use-server-token-count"],
         Kind::Switch,
         "off",

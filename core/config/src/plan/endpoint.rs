@@ -1,6 +1,7 @@
 //! The server under test and how to talk to it.
 
 use std::fmt;
+use std::path::PathBuf;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
@@ -30,6 +31,10 @@ pub struct EndpointPlan {
     pub extra: Map<String, Value>,
     /// Limit on a whole request from connect to last byte, in seconds; above 0 and finite.
     pub timeout_s: f64,
+    /// Whom to trust and who to be over https.
+    pub tls: TlsPlan,
+    /// HTTP proxy for all requests.
+    pub proxy: Option<UrlSpec>,
     /// Trust the token counts that the server reports.
     pub use_server_token_count: bool,
     /// Ask for token counts on every chunk of a stream.
@@ -38,7 +43,20 @@ pub struct EndpointPlan {
     pub legacy_max_tokens: bool,
 }
 
-/// One base URL. Printing and serialising it redacts credentials; [`UrlSpec::expose`] does not.
+/// Whom to trust and who to be over https. Without files and insecurity, what the system trusts.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TlsPlan {
+    /// Accept every certificate.
+    pub insecure: bool,
+    /// PEM file with the certificates to trust.
+    pub ca_file: Option<PathBuf>,
+    /// PEM file with the client's certificate chain.
+    pub client_cert: Option<PathBuf>,
+    /// PEM file with the client's private key; `None` = it stands in the file of the certificate.
+    pub client_key: Option<PathBuf>,
+}
+
+/// One URL. Printing and serialising it redacts credentials; [`UrlSpec::expose`] does not.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub enum UrlSpec {
     /// An `http` or `https` URL with a host.

@@ -14,7 +14,7 @@ mod secret;
 
 pub use artifacts::{ArtifactPlan, ExportLevel};
 pub use dataset::{DatasetPlan, DatasetSource, NormalSpec, Sampling, TokenizerChoice};
-pub use endpoint::{EndpointPlan, UrlSpec};
+pub use endpoint::{EndpointPlan, TlsPlan, UrlSpec};
 pub use phase::{PhaseKind, PhasePlan};
 pub use plugins::{PluginPin, PluginPlan};
 pub use secret::{Headers, PluginOptions, Secret};

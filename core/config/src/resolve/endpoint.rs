@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 use url::Url;
 
+use super::transport;
 use crate::error::{ConfigError, ConfigErrorKind, shortened};
 use crate::pairs;
 use crate::plan::{EndpointPlan, Headers, Secret, UrlSpec};
@@ -31,8 +32,11 @@ pub(super) fn endpoint(typed: &Typed) -> Result<EndpointPlan, ConfigError> {
     if api_key.is_some_and(|key| key.contains(|c: char| c.is_control())) {
         return Err(typed.bad("api-key", "the key holds control characters, which no header can carry"));
     }
+    let urls = urls(typed)?;
     let endpoint = EndpointPlan {
-        urls: urls(typed)?,
+        tls: transport::tls(typed, &urls)?,
+        proxy: transport::proxy(typed, &urls)?,
+        urls,
         endpoint_type: typed.name("endpoint-type")?.unwrap_or_else(|| DEFAULT_TYPE.to_owned()),
         custom_path,
         streaming: typed.switch("streaming"),

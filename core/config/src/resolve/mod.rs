@@ -5,6 +5,7 @@ mod endpoint;
 mod load;
 mod output;
 mod plugins;
+mod transport;
 
 use crate::error::ConfigError;
 use crate::plan::RunPlan;

@@ -240,6 +240,24 @@ fn flags_that_cannot_take_effect() {
     let file = tempfile::NamedTempFile::new().unwrap();
     let file = file.path().to_str().unwrap();
     check(&[
+        (&["--tls-ca-file", "ca.pem"], Conflict, &["--tls-ca-file", "https"]),
+        (&["--insecure", "--url", "h:1"], Conflict, &["--insecure", "https"]),
+        (
+            &["--url", "https://h", "--tls-client-key", "key.pem"],
+            Conflict,
+            &["--tls-client-key", "--tls-client-cert"],
+        ),
+        (
+            &["--url", "https://h", "--tls-ca-file", "ca.pem", "--insecure"],
+            Conflict,
+            &["--tls-ca-file", "--insecure"],
+        ),
+        (
+            &["--url", "mock:", "--http-proxy", "http://u:hunter2@p:1"],
+            Conflict,
+            &["--http-proxy", "mock:"],
+        ),
+        (&["--url", "https://h", "--tls-ca-file="], BadValue, &["--tls-ca-file"]),
         (
             &["--benchmark-grace-period", "3"],
             Conflict,

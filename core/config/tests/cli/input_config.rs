@@ -124,6 +124,26 @@ fn rates_turns_and_levels_are_listed() {
 }
 
 #[test]
+fn tls_and_proxy_are_listed() {
+    let config = plan(&[
+        "--url=https://h",
+        "--tls-ca-file=ca.pem",
+        "--tls-client-cert=c.pem",
+        "--tls-client-key=k.pem",
+        "--http-proxy=p:3128",
+    ])
+    .input_config();
+    let expected = json!({
+        "urls": ["https://h"],
+        "tls": {"ca_file": "ca.pem", "client_cert": "c.pem", "client_key": "k.pem"},
+        "http_proxy": "p:3128",
+    });
+    assert_eq!(config["endpoint"], expected);
+    let config = plan(&["--url=https://h", "--insecure"]).input_config();
+    assert_eq!(config["endpoint"]["tls"], json!({"insecure": true}));
+}
+
+#[test]
 fn an_infinite_grace_period_is_written_as_text() {
     let config = plan(&[
         "--benchmark-duration=4",

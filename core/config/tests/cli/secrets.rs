@@ -2,7 +2,7 @@
 
 use crate::{error, parse, plan};
 
-const ARGUMENTS: [&str; 18] = [
+const ARGUMENTS: [&str; 19] = [
     "--api-key",
     "hunter2-key",
     "--url",
@@ -21,6 +21,7 @@ const ARGUMENTS: [&str; 18] = [
     "--plugin-opt=timing/request_rate.token=hunter2-inline",
     "--goodput",
     "request_latency:5",
+    "--http-proxy=http://user:hunter2-proxy@p:3128",
 ];
 
 #[test]
@@ -46,7 +47,13 @@ fn nothing_printed_or_written_holds_a_secret() {
     assert!(!plan.command_line.contains("hunter2"), "{}", plan.command_line);
     let input_config = plan.input_config().to_string();
     assert!(!input_config.contains("hunter2"), "{input_config}");
-    for seen in ["top_k", "seen, twice", "http://c:1", "<redacted>@h:1"] {
+    for seen in [
+        "top_k",
+        "seen, twice",
+        "http://c:1",
+        "<redacted>@h:1",
+        "<redacted>@p:3128",
+    ] {
         assert!(input_config.contains(seen), "{seen}: {input_config}");
     }
     // Extra inputs are part of the request body and stand in the plan in clear.
@@ -70,7 +77,7 @@ fn the_command_line_reads_back() {
          --header 'Authorization:<redacted>' 'X-Plain: seen, twice' -H '{\"X-Token\":\"<redacted>\"}' \
          --extra-inputs 'api_key:<redacted>,top_k:5' --plugin-opt 'exporter/otlp.api_key=<redacted>' \
          --plugin-opt=exporter/otlp.url=http://c:1 --plugin-opt='timing/request_rate.token=<redacted>' \
-         --goodput request_latency:5"
+         --goodput request_latency:5 --http-proxy='http://<redacted>@p:3128'"
     );
     let plan = parse(&["-ma b", "--streaming=false", "-u", "mock:?a=1"]).unwrap();
     assert_eq!(

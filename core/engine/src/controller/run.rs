@@ -3,7 +3,7 @@
 use std::{sync::Arc, thread::JoinHandle};
 
 use aiperf_config::{RunPlan, Secrets};
-use aiperf_http::{Clock, Options};
+use aiperf_http::Clock;
 use aiperf_plugin_api::fields;
 use crossbeam_channel::unbounded;
 use uuid::Uuid;
@@ -18,7 +18,7 @@ use crate::{
     message::Message,
     processor::{Families, ProcessorSetup, RecordProcessor, TokenCounter, TokenPolicy},
     records_manager::{Artifacts, RecordsManager, RecordsSetup},
-    setup::{Opener, SetupError, data, endpoint::EndpointSetup, load, measure},
+    setup::{Opener, SetupError, data, endpoint::EndpointSetup, http, load, measure},
     timing_manager::TimingManager,
     validity::Machine,
     worker::{Worker, WorkerSetup, request::RequestTemplate},
@@ -54,6 +54,7 @@ pub fn run(request: RunRequest, observer: &mut dyn Observer) -> Result<RunOutcom
         &version,
         endpoint.streaming,
     )?;
+    let (http, http_warnings) = http::options(&plan, &urls)?;
     let mut artifacts = Artifacts::new(&plan.artifacts.dir)?;
     observer.folder_made(artifacts.folder());
     let families = measure::families(&opener, &endpoint)?;
@@ -75,7 +76,7 @@ pub fn run(request: RunRequest, observer: &mut dyn Observer) -> Result<RunOutcom
     tokenizer.get().map_err(SetupError::Tokenizer)?;
     let (store, notes) = data::prepare(&opener, &endpoint)?;
     let sampler = data::sampler(&opener, &store)?;
-    for note in endpoint.warnings.iter().chain(&notes) {
+    for note in endpoint.warnings.iter().chain(&http_warnings).chain(&notes) {
         observer.warn(note);
     }
     // Only now is it certain that the run can start: files of an earlier one are not emptied for nothing.
@@ -141,10 +142,7 @@ pub fn run(request: RunRequest, observer: &mut dyn Observer) -> Result<RunOutcom
             keep_headers: families.plan().iter().any(|name| name == fields::REQUEST_HEADERS),
             secrets: secrets.clone(),
             keep_responses: families.plan().iter().any(|name| name == fields::RESPONSE_EVENTS),
-            http: Options {
-                kernel_timestamps: plan.kernel_timestamps,
-                ..Options::default()
-            },
+            http: http.clone(),
             processors,
         };
         attached.push(Worker::attach(setup, &*bus));

@@ -131,6 +131,10 @@ impl RecordProcessor {
             phase,
             len: batch.len(),
             cancelled,
+            resent: batch
+                .iter()
+                .map(|counted| u64::from(counted.record.transport.resent))
+                .sum(),
             fields,
             metrics,
         };

@@ -30,6 +30,8 @@ struct Phase {
     accumulator: PhaseAccumulator,
     observed: Observed,
     received: u64,
+    /// Requests that were sent again over a fresh connection.
+    resent: u64,
     complete: Option<PhaseComplete>,
 }
 
@@ -61,6 +63,7 @@ impl Phases {
                 accumulator: PhaseAccumulator::new(catalogue.clone(), Budget::default()),
                 observed: Observed::new(map),
                 received: 0,
+                resent: 0,
                 complete: None,
             })
             .collect();
@@ -91,6 +94,7 @@ impl Phases {
         };
         phase.received += batch.len as u64;
         phase.observed.add(batch.len, &batch.fields);
+        phase.resent += batch.resent;
         if batch.cancelled {
             return Ok(());
         }
@@ -187,6 +191,13 @@ impl Phases {
                 .map_or("a metric family", |family| family.handle.plugin().label());
             format!("phase `{name}`: {label} was skipped for {records} records")
         }));
+        if phase.resent > 0 {
+            warnings.push(format!(
+                "phase `{name}`: {} requests were sent again over a fresh connection, because the server had closed the \
+                 kept one; their times include the first try",
+                phase.resent
+            ));
+        }
         let errors = phase.accumulator.error_summary();
         let mut groups: Vec<ErrorGroup> = errors
             .groups

@@ -2,9 +2,11 @@
 //!
 //! * [`open`]: opening entries with the options of the plan.
 //! * [`endpoint`], [`data`], [`load`], [`measure`]: what is opened, by category.
+//! * [`http`]: options of the HTTP client.
 
 pub mod data;
 pub mod endpoint;
+pub mod http;
 pub mod load;
 pub mod measure;
 pub mod open;

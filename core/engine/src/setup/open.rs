@@ -48,6 +48,9 @@ pub enum SetupError {
         /// What is wrong and what to do.
         problem: String,
     },
+    /// A file that https needs can't be used.
+    #[error(transparent)]
+    Tls(#[from] aiperf_http::TlsError),
     /// The tokenizer can't be loaded.
     #[error("--tokenizer: {0}")]
     Tokenizer(String),

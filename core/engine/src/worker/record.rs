@@ -186,7 +186,7 @@ pub fn finished(
     let mut record = blank(facts, first.timings.start, first.timings.start_wall);
     record.ack_ns = first.timings.headers;
     record.status = last.status;
-    record.transport = transport(first, last, body_bytes);
+    record.transport = transport(exchanges, first, last, body_bytes);
 
     let arrivals: Vec<Arrival> = exchanges
         .iter()
@@ -299,7 +299,7 @@ fn apply(record: &mut RequestRecord, decoded: Decoded, arrivals: &[Arrival]) {
     }
 }
 
-fn transport(first: &HttpExchange, last: &HttpExchange, body_bytes: u64) -> Transport {
+fn transport(exchanges: &[HttpExchange], first: &HttpExchange, last: &HttpExchange, body_bytes: u64) -> Transport {
     let width = |span: Option<aiperf_http::Span>| span.map(|span| span.end.saturating_sub(span.start));
     let between = |from: Option<u64>, to: Option<u64>| Some(to?.saturating_sub(from?));
     let sent = first.timings.send.map(|span| span.end);
@@ -311,6 +311,7 @@ fn transport(first: &HttpExchange, last: &HttpExchange, body_bytes: u64) -> Tran
         waiting_ns: between(sent, first.timings.first_byte),
         receiving_ns: between(last.timings.first_byte, last.timings.last_byte),
         reused: first.reused,
+        resent: exchanges.iter().map(|exchange| u32::from(exchange.resent)).sum(),
         bytes_sent: body_bytes,
         bytes_received: last.body_bytes,
         chunks_received: u64::from(last.chunk_count),

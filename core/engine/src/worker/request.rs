@@ -194,6 +194,8 @@ mod tests {
             ]),
             extra: serde_json::Map::new(),
             timeout_s: 5.0,
+            tls: aiperf_config::TlsPlan::default(),
+            proxy: None,
             use_server_token_count: false,
             per_chunk_usage: false,
             legacy_max_tokens: false,

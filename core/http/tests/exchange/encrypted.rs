@@ -6,16 +6,16 @@ use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::thread::JoinHandle;
 
-use aiperf_http::{Body, Cancel, ErrorKind, Options, Target};
+use aiperf_http::{Body, Cancel, ErrorKind, Options, Target, Tls, TlsSettings};
 use rustls::pki_types::PrivateKeyDer;
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
 use crate::{OnEvent, STREAM, events, post, run, whole};
 
-type Peer = BufReader<StreamOwned<ServerConnection, std::net::TcpStream>>;
+pub(crate) type Peer = BufReader<StreamOwned<ServerConnection, std::net::TcpStream>>;
 
 /// A server with a certificate that nobody trusts; `play` gets its only connection.
-fn serve(play: impl FnOnce(Peer) + Send + 'static) -> (u16, JoinHandle<()>) {
+pub(crate) fn serve(play: impl FnOnce(Peer) + Send + 'static) -> (u16, JoinHandle<()>) {
     let certificate = rcgen::generate_simple_self_signed(["localhost".to_string()]).unwrap();
     let key = PrivateKeyDer::try_from(certificate.signing_key.serialize_der()).unwrap();
     let config = ServerConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
@@ -34,7 +34,16 @@ fn serve(play: impl FnOnce(Peer) + Send + 'static) -> (u16, JoinHandle<()>) {
     (port, server)
 }
 
-fn read_request(peer: &mut Peer) {
+/// Trusts anyone.
+pub(crate) fn trusting() -> Tls {
+    let settings = TlsSettings {
+        insecure: true,
+        ..TlsSettings::default()
+    };
+    settings.load().unwrap()
+}
+
+pub(crate) fn read_request(peer: &mut Peer) {
     let mut length = 0;
     loop {
         let mut line = String::new();
@@ -49,12 +58,12 @@ fn read_request(peer: &mut Peer) {
     peer.read_exact(&mut vec![0; length]).unwrap();
 }
 
-fn send(peer: &mut Peer, text: &str) {
+pub(crate) fn send(peer: &mut Peer, text: &str) {
     peer.get_mut().write_all(text.as_bytes()).unwrap();
     peer.get_mut().flush().unwrap();
 }
 
-fn https(port: u16, body: usize) -> aiperf_http::Request {
+pub(crate) fn https(port: u16, body: usize) -> aiperf_http::Request {
     let mut request = post(port, "");
     request.target = Arc::new(Target::parse(&format!("https://127.0.0.1:{port}"), Some("/v1/test")).unwrap());
     request.body = vec![b'x'; body].into();
@@ -82,7 +91,7 @@ fn encrypted_exchanges_share_a_connection_and_are_stamped() {
     });
     run(
         Options {
-            verify_tls: false,
+            tls: Some(trusting()),
             ..Options::default()
         },
         async |client| {
@@ -120,7 +129,7 @@ fn a_session_ended_before_the_answer_is_a_close_without_a_byte() {
         peer.get_mut().flush().unwrap();
     });
     let options = Options {
-        verify_tls: false,
+        tls: Some(trusting()),
         ..Options::default()
     };
     let exchange = run(options, async |client| {
@@ -157,7 +166,7 @@ fn a_server_without_tls_is_told() {
         let _ = stream.read_to_end(&mut Vec::new());
     });
     let options = Options {
-        verify_tls: false,
+        tls: Some(trusting()),
         ..Options::default()
     };
     let exchange = run(options, async |client| {

@@ -2,10 +2,13 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may fail by panicking")]
 
+mod addresses;
 mod answers;
+mod certificates;
 mod connections;
 mod encrypted;
 mod endings;
+mod proxies;
 mod server;
 mod streams;
 

@@ -41,6 +41,10 @@ impl Server {
 }
 
 impl Peer {
+    pub(crate) fn new(stream: TcpStream) -> Self {
+        Self(stream)
+    }
+
     /// Reads one request, head and body.
     pub(crate) fn read_request(&mut self) -> String {
         let mut request = self.read_head();
