@@ -156,6 +156,7 @@ pub fn run_info(
             csv: name(artifacts.summary_csv()),
             records: (artifacts.level >= ExportLevel::Records).then(|| name(artifacts.records_jsonl())),
             raw: (artifacts.level >= ExportLevel::Raw).then(|| name(artifacts.raw_jsonl())),
+            gpu: None,
             console: name(artifacts.console_txt()),
         },
         catalogue: catalogue.entries().cloned().collect(),
