@@ -1,12 +1,13 @@
 //! A run plan and a plugin host become services that are ready to start.
 //!
 //! * [`open`]: opening entries with the options of the plan.
-//! * [`endpoint`], [`data`], [`load`], [`measure`]: what is opened, by category.
+//! * [`endpoint`], [`data`], [`load`], [`measure`], [`telemetry`]: what is opened, by category.
 
 pub mod data;
 pub mod endpoint;
 pub mod load;
 pub mod measure;
 pub mod open;
+pub mod telemetry;
 
 pub use open::{Opener, SetupError};

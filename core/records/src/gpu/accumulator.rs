@@ -70,14 +70,13 @@ pub fn platform(reading: &Reading) -> Option<&str> {
     label(reading, "platform").or_else(|| fields::vendor_of(&reading.field))
 }
 
-/// A reading as it is kept and exported: the original's units where files leave the unit out. `None` for a value that is
-/// not finite.
+/// A reading as it is kept and exported: in the original's units where its files leave the unit out.
 #[must_use]
-pub fn exported(mut reading: Reading) -> Option<Reading> {
+pub fn exported(mut reading: Reading) -> Reading {
     let (unit, factor) = fields::exported(&reading.field, &reading.unit);
     reading.value *= factor;
     reading.unit = unit.to_owned();
-    reading.value.is_finite().then_some(reading)
+    reading
 }
 
 impl GpuAccumulator {
@@ -95,7 +94,7 @@ impl GpuAccumulator {
         let Some(source) = self.sources.get_mut(source) else {
             return;
         };
-        source.polls += 1;
+        source.polls += u64::from(!readings.is_empty());
         for reading in readings {
             if !reading.value.is_finite() || !device_of(&mut source.devices, reading).add(at_ns, reading) {
                 source.left_out += 1;

@@ -200,6 +200,7 @@ pub(crate) fn nothing() -> Report {
     report.info.random_seed = None;
     report.info.artifacts.records = None;
     report.info.artifacts.raw = None;
+    report.info.artifacts.gpu = None;
     report
 }
 

@@ -167,8 +167,7 @@ fn a_counter_that_went_back_is_left_out_with_a_warning() {
 
 #[test]
 fn readings_are_exported_in_the_units_of_the_original() {
-    let exported = exported(reading(0, "nvidia_energy_consumption", "mJ", true, 2.5e9)).unwrap();
+    let exported = exported(reading(0, "nvidia_energy_consumption", "mJ", true, 2.5e9));
     assert_eq!(exported.unit, "MJ");
     assert!((exported.value - 2.5).abs() < 1e-12);
-    assert_eq!(super::exported(power(0, f64::INFINITY)), None);
 }
