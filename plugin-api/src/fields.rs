@@ -152,3 +152,33 @@ fields! {
     /// text: reasoning of the model.
     REASONING_TEXT = "reasoning_text";
 }
+/// Columns of the table `gpu` ([`TableNeeds`](crate::exporter::TableNeeds)): one row per reading of a device, and one batch
+/// for what a collector reads at one time.
+pub mod gpu {
+    /// u64: when it was read, ns since the epoch.
+    pub const TIMESTAMP_WALL: &str = "timestamp_ns";
+    /// Text: the URL that was asked, without credentials; `NAME://localhost` for a collector that asks none.
+    pub const SOURCE: &str = "source";
+    /// Text: name of the collector's entry.
+    pub const COLLECTOR: &str = "collector";
+    /// u64: index of the device.
+    pub const INDEX: &str = "gpu";
+    /// Text: UUID of the device.
+    pub const UUID: &str = "uuid";
+    /// Text: model name.
+    pub const MODEL: &str = "model";
+    /// Text: `nvidia`, `amd`, or what the label `platform` says.
+    pub const PLATFORM: &str = "platform";
+    /// Text: host.
+    pub const HOST: &str = "host";
+    /// Text: field (`nvidia_power_usage`).
+    pub const FIELD: &str = "field";
+    /// Text: unit. Fields of power, energy and time that AIPerf knows come in its units (`W`, `MJ`, `us`).
+    pub const UNIT: &str = "unit";
+    /// u64: 1 for a field that only grows, else 0.
+    pub const COUNTER: &str = "counter";
+    /// f64: value.
+    pub const VALUE: &str = "value";
+    /// What stands before the name of a label (`labels.pod`): text.
+    pub const LABELS: &str = "labels.";
+}

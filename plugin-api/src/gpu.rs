@@ -22,7 +22,8 @@ contract! {
         pub value: f64,
         /// Host, where the source tells.
         pub host: Option<String>,
-        /// Other labels (`namespace`, `pod`).
+        /// Other labels. Reports show `platform` (of accelerators whose fields begin with neither `nvidia_` nor `amd_`),
+        /// `namespace`, `pod`, `pci_bus_id` and `device`.
         pub labels: Vec<(String, String)>,
     }
 

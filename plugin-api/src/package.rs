@@ -50,6 +50,8 @@ pub const CORE_OPTIONS: &[&str] = &[
     "tokenizes_input",
     "slos",
     "catalogue",
+    // GPU collectors: how often, in ms, the original reads (333); a collector may read at a pace of its own.
+    "core.interval_ms",
 ];
 
 impl Open {

@@ -1,6 +1,8 @@
 //! What exporters are told: the facts of a run at its begin, the report at its end. Both cross as JSON; these types are its
 //! schema. Numbers are unrounded and in native units; multiply by [`MetricResult::factor`] for the display unit.
 
+pub mod gpu;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -75,6 +77,9 @@ pub struct ArtifactNames {
     /// One record with its request and its responses per line; `None` when the export level says no.
     #[serde(default)]
     pub raw: Option<String>,
+    /// One GPU reading per line; `None` when the run reads none.
+    #[serde(default)]
+    pub gpu: Option<String>,
     /// Console tables as text.
     pub console: String,
 }
@@ -108,8 +113,9 @@ pub struct Report {
     /// How far the figures can be trusted; `None` if that was not judged.
     #[serde(default)]
     pub validity: Option<Validity>,
-    /// What side channels collected, by name (`gpu`, `server_metrics`, `network_latency`, `spec_decode`, `branches`,
-    /// `dataset`), each in a shape of its own.
+    /// What side channels collected, by name ([`gpu`], `server_metrics`, `network_latency`, `spec_decode`, `branches`,
+    /// `dataset`), each in a shape of its own;
+    /// that of `gpu` is [`gpu::GpuSection`].
     #[serde(default)]
     pub sections: serde_json::Map<String, Value>,
 }

@@ -31,6 +31,9 @@ impl RunPlan {
         if self.is_explicit("tokenizer") {
             body.put("tokenizer", json!({"name": tokenizer_name(&self.tokenizer)}));
         }
+        if !self.gpu_collectors.is_empty() {
+            body.put("gpu_telemetry", self.gpu_telemetry_config());
+        }
         for (flag, member) in [
             ("no-gpu-telemetry", "gpu_telemetry"),
             ("no-server-metrics", "server_metrics"),
@@ -257,6 +260,27 @@ impl RunPlan {
         members.put_when(!plugins.exporters.is_empty(), "exporters", json!(plugins.exporters));
         members.put_when(plugins.wasm_only, "wasm_only", json!(true));
         members
+    }
+
+    /// As the original has it for one collector; a list of such members for several.
+    fn gpu_telemetry_config(&self) -> Value {
+        let collectors = self.gpu_collectors.iter().map(|one| {
+            let mut members = Members::default();
+            members.put("collector", json!(one.name));
+            members.put_when(!one.sources.is_empty(), "urls", json!(one.sources));
+            members
+        });
+        let mut collectors: Vec<Members> = collectors.collect();
+        let mut members = Members::default();
+        members.put("enabled", json!(true));
+        match collectors.len() {
+            1 => members.0.extend(collectors.remove(0).0),
+            _ => members.put(
+                "collectors",
+                collectors.into_iter().map(|one| Value::Object(one.0)).collect(),
+            ),
+        }
+        Value::Object(members.0)
     }
 
     fn any_explicit(&self, settings: &[&str]) -> bool {

@@ -24,8 +24,9 @@ pub use error::{ConfigError, ConfigErrorKind};
 pub use exit_code::ExitCode;
 pub use flags::{help, reference_markdown};
 pub use plan::{
-    ArtifactPlan, DatasetPlan, DatasetSource, EndpointPlan, ExportLevel, Headers, LogLevel, NormalSpec, PhaseKind,
-    PhasePlan, PluginOptions, PluginPin, PluginPlan, RunPlan, Sampling, Secret, TlsPlan, TokenizerChoice, Ui, UrlSpec,
+    ArtifactPlan, DatasetPlan, DatasetSource, EndpointPlan, ExportLevel, GpuCollectorPlan, Headers, LogLevel,
+    NormalSpec, PhaseKind, PhasePlan, PluginOptions, PluginPin, PluginPlan, RunPlan, Sampling, Secret, TlsPlan,
+    TokenizerChoice, Ui, UrlSpec,
 };
 pub use secrets::Secrets;
 

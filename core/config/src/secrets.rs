@@ -22,7 +22,9 @@ impl Secrets {
                 secrets.extend(value.split_whitespace().map(str::to_owned));
             }
         }
-        secrets.extend(endpoint.urls.iter().chain(&endpoint.proxy).flat_map(credentials));
+        let sources = plan.gpu_collectors.iter().flat_map(|collector| &collector.sources);
+        let urls = endpoint.urls.iter().chain(&endpoint.proxy).chain(sources);
+        secrets.extend(urls.flat_map(credentials));
         let members = std::iter::once(&endpoint.extra).chain(plan.plugins.options.values().map(|options| &options.0));
         for (name, value) in members.flatten() {
             if let (true, Some(value)) = (redact::is_sensitive_parameter(name), value.as_str()) {

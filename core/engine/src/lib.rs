@@ -2,12 +2,13 @@
 //!
 //! Services are threads that talk only through the [`bus`]: the controller ([`controller`]), the timing manager
 //! ([`timing_manager`], around the pure state machine of a [`phase`]), workers ([`worker`]), record processors
-//! ([`processor`]) and the records manager ([`records_manager`]).
+//! ([`processor`]), the records manager ([`records_manager`]) and, where the run has GPU telemetry, its collectors ([`gpu`]).
 
 pub mod bus;
 pub mod columns;
 pub mod controller;
 pub mod dataset;
+pub mod gpu;
 pub mod message;
 pub mod phase;
 pub mod processor;

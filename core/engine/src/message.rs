@@ -4,7 +4,8 @@
 use aiperf_plugin_api::{
     Column,
     endpoint::Usage,
-    report::{PhaseReport, Report},
+    gpu::Reading,
+    report::{PhaseReport, Report, gpu::GpuSection},
     timing::Outcome,
     validity::Fidelity,
 };
@@ -286,6 +287,32 @@ pub struct PhasesReport {
     pub warnings: Vec<String>,
     /// Valid records of profiling phases.
     pub valid: u64,
+    /// What GPU collectors read; `None` for a run without any.
+    pub gpu: Option<GpuSection>,
+}
+
+/// What a GPU collector read at one time: to the records manager.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct GpuReadings {
+    /// Position among all collectors and sources of the run.
+    pub source: u32,
+    /// When it was read.
+    pub at_ns: u64,
+    /// The same instant on the wall clock.
+    pub wall_ns: u64,
+    /// What was read.
+    pub readings: Vec<Reading>,
+}
+
+/// A GPU collector reads no more.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GpuEnd {
+    /// Position among all collectors and sources of the run.
+    pub index: u32,
+    /// Why it was switched off; `None` if the run was over.
+    pub error: Option<String>,
+    /// It was granted a source, and never asked it.
+    pub unasked: bool,
 }
 
 /// What the exporters left.
@@ -348,6 +375,14 @@ pub enum Message {
     Failed(Failure),
     /// Controller → timing manager: stop issuing and cancel what is in flight.
     Interrupt(CancelReason),
+    /// GPU telemetry manager → controller: the readings before the phases are in, or there are none yet.
+    GpuReady(u32),
+    /// GPU telemetry manager → records manager.
+    GpuReadings(Box<GpuReadings>),
+    /// Controller → GPU telemetry manager: the phases are over; read once more and end.
+    CloseGpu,
+    /// GPU telemetry manager → controller, always after its last readings.
+    GpuEnded(GpuEnd),
     /// Controller → any service.
     Shutdown,
 }
@@ -494,6 +529,17 @@ mod tests {
             elapsed_ns: 1,
             sending_complete: true,
         };
+        let reading = Reading {
+            gpu: 0,
+            uuid: "u".into(),
+            model: "m".into(),
+            field: "f".into(),
+            unit: "W".into(),
+            counter: true,
+            value: 0.1,
+            host: None,
+            labels: vec![("a".into(), "b".into())],
+        };
         let exported = ExportDone {
             console: vec!["t".into()],
             skipped: vec![],
@@ -522,7 +568,21 @@ mod tests {
                 }],
                 warnings: vec![],
                 valid: 1,
+                gpu: Some(GpuSection::default()),
             })),
+            Message::GpuReady(1),
+            Message::GpuReadings(Box::new(GpuReadings {
+                source: 1,
+                at_ns: 2,
+                wall_ns: 3,
+                readings: vec![reading],
+            })),
+            Message::CloseGpu,
+            Message::GpuEnded(GpuEnd {
+                index: 1,
+                error: Some("e".into()),
+                unasked: true,
+            }),
             Message::Exported(Box::new(exported)),
             Message::Failed(failure),
             Message::Interrupt(CancelReason::Interrupt),

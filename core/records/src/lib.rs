@@ -9,6 +9,7 @@
 //! | [`adjusted`] | the same with failed requests as infinitely slow ones |
 //! | [`curve`] | step functions of time and their time-weighted statistics |
 //! | [`gaps`] | exact storage of list values in four bytes each, up to a budget |
+//! | [`gpu`] | readings of GPU telemetry by device, and their statistics |
 //! | [`precision`] | how exact a metric is when memory did not suffice |
 //! | [`window`] | the span that rates and curves refer to |
 //! | [`units`] | from native to display units |
@@ -26,6 +27,7 @@ pub mod composition;
 pub mod curve;
 pub mod errors;
 pub mod gaps;
+pub mod gpu;
 mod lists;
 pub mod precision;
 pub mod statistics;

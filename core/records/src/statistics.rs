@@ -54,7 +54,7 @@ pub struct Statistics {
     /// 99th percentile.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p99: Option<f64>,
-    /// Population standard deviation (divisor n).
+    /// Standard deviation: that of the population (divisor n), or of a sample for [`Statistics::of_sample`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub std: Option<f64>,
     /// Number of values.
@@ -74,6 +74,18 @@ impl Statistics {
         values.sort_unstable_by(f64::total_cmp);
         let values = &*values;
         Self::of_sorted(values.len(), |i| values[i])
+    }
+
+    /// As [`Statistics::of`], for values that are a sample of something that goes on between them: the standard
+    /// deviation divides by n - 1, and one value has none.
+    pub fn of_sample(values: &mut [f64]) -> Option<Self> {
+        let mut statistics = Self::of(values)?;
+        let n = values.len() as f64;
+        statistics.std = statistics
+            .std
+            .filter(|_| n > 1.0)
+            .map(|std| std * (n / (n - 1.0)).sqrt());
+        Some(statistics)
     }
 
     /// Statistics of `n` values in ascending order, read through `at`, so that compact storage needs no copy as `f64`.

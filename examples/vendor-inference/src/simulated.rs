@@ -71,7 +71,7 @@ impl Simulated {
             counter,
             value,
             host: None,
-            labels: vec![("simulated".into(), "true".into())],
+            labels: vec![("simulated".into(), "true".into()), ("platform".into(), "acme".into())],
         };
         (0..self.options.devices)
             .flat_map(|gpu| fields.map(|field| reading(gpu, field)))

@@ -95,6 +95,7 @@ fn run_info(with_gaps: bool) -> RunInfo {
             csv: String::new(),
             records: Some("profile_export.jsonl".to_owned()),
             raw: None,
+            gpu: None,
             console: String::new(),
         },
         catalogue,

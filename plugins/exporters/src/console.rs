@@ -1,5 +1,5 @@
-//! The tables that a run ends with: errors, then one table per group of metrics, then what became of the credits, and
-//! warnings. The same text goes to the console and into a file.
+//! The tables that a run ends with: errors, then one table per group of metrics, those of GPUs, then what became of the
+//! credits, and warnings. The same text goes to the console and into a file.
 
 use aiperf_sdk::{
     Exporter, Result,
@@ -9,6 +9,7 @@ use aiperf_sdk::{
 };
 
 use crate::{
+    gpu,
     numbers::{count_with_separators, with_separators},
     package::{read_info, read_report},
     summary::{Stat, displayed, profiling, shown, warnings},
@@ -35,6 +36,12 @@ const GROUPS: [&str; 8] = [
 const DEFAULT: &str = "default";
 const HIDDEN: &str = "none";
 
+/// Groups of GPU efficiency, with the titles of their tables; their metrics have one value.
+const EFFICIENCY: [(&str, &str); 2] = [
+    ("gpu_power_efficiency_nvidia", "GPU Power Efficiency (NVIDIA)"),
+    ("gpu_power_efficiency_amd", "GPU Power Efficiency (AMD)"),
+];
+
 const COLUMNS: [(&str, Stat); 7] = [
     ("avg", |stats| stats.avg),
     ("min", |stats| stats.min),
@@ -59,7 +66,7 @@ impl Exporter for Console {
 
     fn finish(&mut self, report: &str) -> Result<Vec<Output>> {
         let report = read_report(report)?;
-        let data = render(&report).into_bytes();
+        let data = render(&report)?.into_bytes();
         let to = |file: String| Output {
             file,
             order: ORDER,
@@ -70,7 +77,7 @@ impl Exporter for Console {
     }
 }
 
-fn render(report: &Report) -> String {
+fn render(report: &Report) -> Result<String> {
     let width = usize::from(report.info.console_width);
     let mut out = String::new();
     if !report.is_complete {
@@ -88,6 +95,14 @@ fn render(report: &Report) -> String {
             out.extend(tables.iter().map(|table| table.draw(width)));
         }
     }
+    if let Some(section) = report.gpu()? {
+        push_gpu(
+            &mut out,
+            &gpu::Shown::new(&section, profiling(report)),
+            profiling(report),
+            width,
+        );
+    }
     out.push('\n');
     if let Some(validity) = &report.validity {
         out.push_str(&format!("Validity: {}\n", validity.line()));
@@ -102,7 +117,40 @@ fn render(report: &Report) -> String {
     for note in profiling(report).into_iter().flat_map(notes).chain(warnings(report)) {
         out.push_str(&format!("Warning: {note}\n"));
     }
-    out
+    Ok(out)
+}
+
+/// Efficiency by vendor, then a table per GPU.
+fn push_gpu(out: &mut String, shown: &gpu::Shown<'_>, phase: Option<&PhaseReport>, width: usize) {
+    let tables = shown.tables();
+    if tables.is_empty() {
+        out.push_str(&format!(
+            "\n\n{}\nNo GPU telemetry was collected during the run.\n",
+            shown.summary()
+        ));
+        return;
+    }
+    out.push_str(&format!(
+        "\n\nGPU platform: {}. What a GPU metric means depends on its platform; compare across platforms with care.\n",
+        shown.platforms().join(", ")
+    ));
+    for (group, title) in EFFICIENCY {
+        let rows = phase
+            .into_iter()
+            .flat_map(shown_in_tables)
+            .filter(|one| group_of(one) == group);
+        let mut rows: Vec<&MetricResult> = rows.collect();
+        if !rows.is_empty() {
+            rows.sort_by_key(|metric| metric.spec.order.unwrap_or(i32::MAX));
+            out.push_str("\n\n");
+            out.push_str(&metric_table(title.to_owned(), &COLUMNS[..1], &rows).draw(width));
+        }
+    }
+    out.push('\n');
+    for table in &tables {
+        out.push('\n');
+        out.push_str(&table.draw(width));
+    }
 }
 
 fn error_table(phase: &PhaseReport) -> Table {
@@ -134,9 +182,8 @@ fn error_table(phase: &PhaseReport) -> Table {
 
 /// One table per group that has metrics.
 fn metric_tables(metrics_title: &str, phase: &PhaseReport) -> Vec<Table> {
-    let visible: Vec<&MetricResult> = shown(phase)
-        .filter(|metric| !metric.spec.is(flags::ERROR_ONLY) && metric.spec.group != HIDDEN)
-        .collect();
+    let efficiency = |metric: &&MetricResult| EFFICIENCY.iter().any(|(group, _)| group_of(metric) == *group);
+    let visible: Vec<&MetricResult> = shown_in_tables(phase).filter(|metric| !efficiency(metric)).collect();
     let mut groups = GROUPS.to_vec();
     for metric in &visible {
         if !groups.contains(&group_of(metric)) {
@@ -149,9 +196,13 @@ fn metric_tables(metrics_title: &str, phase: &PhaseReport) -> Vec<Table> {
             let mut rows: Vec<&MetricResult> = visible.iter().copied().filter(|one| group_of(one) == group).collect();
             // Stable: what has no order keeps the order of arrival, behind the rest.
             rows.sort_by_key(|metric| metric.spec.order.filter(|&order| order != 0).unwrap_or(i32::MAX));
-            (!rows.is_empty()).then(|| metric_table(title(metrics_title, group), &rows))
+            (!rows.is_empty()).then(|| metric_table(title(metrics_title, group), &COLUMNS, &rows))
         })
         .collect()
+}
+
+fn shown_in_tables(phase: &PhaseReport) -> impl Iterator<Item = &MetricResult> {
+    shown(phase).filter(|metric| !metric.spec.is(flags::ERROR_ONLY) && metric.spec.group != HIDDEN)
 }
 
 fn group_of(metric: &MetricResult) -> &str {
@@ -179,13 +230,13 @@ fn title(metrics_title: &str, group: &str) -> String {
     format!("NVIDIA AIPerf | {metrics_title}: {words}")
 }
 
-fn metric_table(title: String, metrics: &[&MetricResult]) -> Table {
-    let names = std::iter::once("Metric").chain(COLUMNS.map(|(name, _)| name));
+fn metric_table(title: String, columns: &[(&'static str, Stat)], metrics: &[&MetricResult]) -> Table {
+    let names = std::iter::once("Metric").chain(columns.iter().map(|(name, _)| *name));
     let mut table = Table::new(title, names.map(|name| (name, Align::Right)));
     for metric in metrics {
         let value = |stat| displayed(metric, stat).map_or_else(|| "N/A".to_owned(), with_separators);
         let mut row = vec![label(metric)];
-        row.extend(COLUMNS.map(|(_, stat)| value(stat)));
+        row.extend(columns.iter().map(|(_, stat)| value(*stat)));
         table.row(row);
     }
     table
@@ -335,7 +386,7 @@ mod tests {
 
 Credits of phase `profiling`: 24 issued, 24 completed, 0 failed, 0 cancelled
 ";
-        assert_eq!(render(&report(vec![profiling])), expected);
+        assert_eq!(render(&report(vec![profiling])).unwrap(), expected);
     }
 
     #[test]
@@ -355,7 +406,7 @@ Credits of phase `profiling`: 24 issued, 24 completed, 0 failed, 0 cancelled
         report.is_complete = false;
         report.incomplete_reason = Some("interrupted by the user".to_owned());
         report.warnings = vec!["the client lagged".to_owned()];
-        let text = render(&report);
+        let text = render(&report).unwrap();
         let places: Vec<usize> = [
             "These results are incomplete: interrupted by the user\n",
             "NVIDIA AIPerf | Error Summary",
@@ -387,7 +438,7 @@ Credits of phase `profiling`: 24 issued, 24 completed, 0 failed, 0 cancelled
     fn several_profiling_phases_are_not_mistaken_for_one() {
         let mut second = phase("profiling", Vec::new());
         second.name = "high".to_owned();
-        let text = render(&report(vec![phase("profiling", Vec::new()), second]));
+        let text = render(&report(vec![phase("profiling", Vec::new()), second])).unwrap();
         assert!(
             text.contains("Warning: the run had 2 profiling phases; the summary shows `profiling` alone\n"),
             "{text}"
@@ -403,7 +454,8 @@ Credits of phase `profiling`: 24 issued, 24 completed, 0 failed, 0 cancelled
                 grouped(value("usage_discrepancy_count", "D", "requests", 3.0), "none", None),
                 grouped(value("osl_mismatch_count", "M", "requests", 0.0), "none", None),
             ],
-        )]));
+        )]))
+        .unwrap();
         assert!(
             text.contains("Warning: 3 of 24 requests (12.5%) have token counts"),
             "{text}"
@@ -423,7 +475,8 @@ Credits of phase `profiling`: 24 issued, 24 completed, 0 failed, 0 cancelled
                 grouped(value("a", "A", "count", 1.0), "acme", None),
                 value("b", "B", "count", 1.0),
             ],
-        )]));
+        )]))
+        .unwrap();
         let (main, own) = (text.find("| LLM Metrics  "), text.find("LLM Metrics: Acme"));
         assert!(main.is_some() && main < own, "{text}");
     }

@@ -66,6 +66,18 @@ pub(crate) fn with_separators(value: f64) -> String {
     format!("{sign}{}.{fraction}", separated(whole))
 }
 
+/// As [`with_separators`], from a million on in scientific notation: `1.23e+06`.
+pub(crate) fn adaptive(value: f64) -> String {
+    if value.abs() < 1e6 {
+        return with_separators(value);
+    }
+    let text = format!("{value:.2e}");
+    match text.split_once('e') {
+        Some((mantissa, exponent)) => format!("{mantissa}e+{exponent:0>2}"),
+        None => text,
+    }
+}
+
 /// A count with thousands separators.
 pub(crate) fn count_with_separators(value: u64) -> String {
     separated(&value.to_string())
@@ -157,6 +169,18 @@ mod tests {
         }
         assert_eq!(count_with_separators(1_234), "1,234");
         assert_eq!(count_with_separators(123), "123");
+    }
+
+    #[test]
+    fn millions_are_scientific() {
+        for (value, text) in [
+            (999_999.0, "999,999.00"),
+            (1e6, "1.00e+06"),
+            (-1_234_567.0, "-1.23e+06"),
+            (9.876e123, "9.88e+123"),
+        ] {
+            assert_eq!(adaptive(value), text);
+        }
     }
 
     proptest::proptest! {

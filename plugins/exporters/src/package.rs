@@ -8,8 +8,8 @@ use aiperf_sdk::{
 use serde::Deserialize;
 
 use crate::{
-    console::Console, raw_record_writer::RawRecordWriter, record_export::RecordExport, summary_csv::SummaryCsv,
-    summary_json::SummaryJson,
+    console::Console, gpu_telemetry_jsonl_writer::GpuTelemetryJsonlWriter, raw_record_writer::RawRecordWriter,
+    record_export::RecordExport, summary_csv::SummaryCsv, summary_json::SummaryJson,
 };
 
 /// The package.
@@ -25,9 +25,16 @@ impl Package for BuiltIn {
     const VERSION: &'static str = env!("CARGO_PKG_VERSION");
 
     fn entries() -> Vec<Entry> {
-        ["console", "json", "csv", "record_export", "raw_record_writer"]
-            .map(|name| Entry::new(Category::Exporter, name))
-            .to_vec()
+        [
+            "console",
+            "json",
+            "csv",
+            "record_export",
+            "raw_record_writer",
+            "gpu_telemetry_jsonl_writer",
+        ]
+        .map(|name| Entry::new(Category::Exporter, name))
+        .to_vec()
     }
 
     fn exporter(open: Open) -> Result<Box<dyn Exporter>> {
@@ -38,6 +45,7 @@ impl Package for BuiltIn {
             "csv" => Box::new(SummaryCsv),
             "record_export" => Box::<RecordExport>::default(),
             "raw_record_writer" => Box::<RawRecordWriter>::default(),
+            "gpu_telemetry_jsonl_writer" => Box::<GpuTelemetryJsonlWriter>::default(),
             _ => return Err(open.unknown()),
         })
     }

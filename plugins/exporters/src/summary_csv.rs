@@ -1,4 +1,4 @@
-//! The summary as CSV: metrics with percentiles, then those of one value.
+//! The summary as CSV: metrics with percentiles, those of one value, GPU telemetry.
 
 use aiperf_sdk::{
     Exporter, Result,
@@ -7,6 +7,7 @@ use aiperf_sdk::{
 };
 
 use crate::{
+    gpu,
     package::{read_info, read_report},
     summary::{STATS, displayed, profiling, shown},
 };
@@ -25,7 +26,13 @@ impl Exporter for SummaryCsv {
 
     fn finish(&mut self, report: &str) -> Result<Vec<Output>> {
         let report = read_report(report)?;
-        let text = profiling(&report).map(render).unwrap_or_default();
+        let mut text = profiling(&report).map(render).unwrap_or_default();
+        if let Some(section) = report.gpu()? {
+            text.push_str("\r\n\r\n");
+            for cells in gpu::Shown::new(&section, profiling(&report)).rows() {
+                row(&mut text, cells);
+            }
+        }
         Ok(vec![Output {
             file: report.info.artifacts.csv,
             order: 0,

@@ -3,7 +3,7 @@
 
 use aiperf_sdk::{
     Exporter, PluginError, Result,
-    api::report::{ErrorGroup, MetricResult, PackageUse, PhaseReport, Report},
+    api::report::{ErrorGroup, MetricResult, PackageUse, PhaseReport, Report, Stats},
     api::validity::Validity,
     exporter::{ExporterNeeds, Output},
 };
@@ -11,6 +11,7 @@ use jiff::{SignedDuration, Timestamp, tz::TimeZone};
 use serde_json::Value;
 
 use crate::{
+    gpu,
     package::{read_info, read_report},
     pretty::Pretty,
     summary::{Stat, displayed, profiling, shown, warmup, warnings},
@@ -99,6 +100,7 @@ fn render(report: &Report, zone: &TimeZone) -> Result<Vec<u8>> {
         )),
         None => None,
     };
+    let section = report.gpu()?;
     let mut json = Pretty::default();
     json.object(|json| {
         json.key("schema_version").text(SCHEMA_VERSION);
@@ -108,6 +110,11 @@ fn render(report: &Report, zone: &TimeZone) -> Result<Vec<u8>> {
             for metric in metrics.iter().filter(|metric| metric.spec.tag == tag) {
                 write_metric(json, metric);
             }
+        }
+        if let Some(section) = &section {
+            let time = |wall_ns| local_time(wall_ns, zone).ok();
+            json.key("telemetry_data")
+                .object(|json| gpu::Shown::new(section, phase).write_json(json, phase, time));
         }
         json.key("input_config").value(&report.info.input_config);
         json.key("run_info").object(|json| write_run_info(json, report));
@@ -146,21 +153,26 @@ fn render(report: &Report, zone: &TimeZone) -> Result<Vec<u8>> {
 fn write_metric(json: &mut Pretty, metric: &MetricResult) {
     json.key(&metric.spec.tag).object(|json| {
         json.key("unit").text(metric.spec.reported_unit());
-        for (name, stat) in STATS {
-            if let Some(value) = displayed(metric, stat) {
-                json.key(name).real(value);
-            }
-        }
-        if let Some(count) = metric.stats.count {
-            json.key("count").integer(count);
-        }
-        if let Some(sum) = displayed(metric, |stats| stats.sum) {
-            json.key("sum").real(sum);
-        }
+        write_stats(json, &metric.stats, |stat| displayed(metric, stat));
         if let Some(precision) = &metric.precision {
             json.key("precision").text(precision);
         }
     });
+}
+
+/// Writes what there is of statistics; `value` gives each as it is to be shown.
+pub(crate) fn write_stats(json: &mut Pretty, stats: &Stats, value: impl Fn(Stat) -> Option<f64>) {
+    for (name, stat) in STATS {
+        if let Some(value) = value(stat) {
+            json.key(name).real(value);
+        }
+    }
+    if let Some(count) = stats.count {
+        json.key("count").integer(count);
+    }
+    if let Some(sum) = value(|stats| stats.sum) {
+        json.key("sum").real(sum);
+    }
 }
 
 fn write_run_info(json: &mut Pretty, report: &Report) {
@@ -266,7 +278,7 @@ fn local_time(wall_ns: u64, zone: &TimeZone) -> Result<String> {
 
 #[cfg(test)]
 mod tests {
-    use aiperf_sdk::api::report::{Credits, Stats};
+    use aiperf_sdk::api::report::Credits;
 
     use super::*;
     use crate::testing::{error_group, latency_stats, metric, phase, report, value};

@@ -9,7 +9,7 @@ pub(crate) enum Align {
     Right,
 }
 
-/// A table with a title.
+/// A table with a title, which may have several lines.
 pub(crate) struct Table {
     title: String,
     columns: Vec<(String, Align)>,
@@ -40,7 +40,9 @@ impl Table {
         let widths = self.widths(width);
         let total = widths.iter().sum::<usize>() + 3 * widths.len() + 1;
         let mut out = String::new();
-        line(&mut out, &centred(&self.title, total));
+        for text in wrap(&harmless(&self.title), total) {
+            line(&mut out, &centred(&text, total));
+        }
         line(&mut out, &rule(&widths, ["┏━", "━┳━", "━┓"], '━'));
         let names: Vec<String> = self.columns.iter().map(|(name, _)| name.clone()).collect();
         self.draw_row(&mut out, &names, &widths, "┃");

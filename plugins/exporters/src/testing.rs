@@ -144,6 +144,7 @@ pub(crate) fn info() -> RunInfo {
             csv: "profile_export_aiperf.csv".to_owned(),
             records: Some("profile_export.jsonl".to_owned()),
             raw: Some("profile_export_raw.jsonl".to_owned()),
+            gpu: Some("gpu_telemetry_export.jsonl".to_owned()),
             console: "profile_export_console.txt".to_owned(),
         },
         catalogue: Vec::new(),

@@ -9,6 +9,7 @@ mod definition;
 mod effective;
 mod family;
 mod goodput;
+mod gpu_power_efficiency;
 mod http_trace;
 mod inputs;
 mod latency;

@@ -3,15 +3,15 @@
 use aiperf_sdk::{Category, Entry, Metric, MetricSpec, Package, Result, package::Open};
 
 use crate::{
-    count, effective, family::Family, goodput, http_trace, latency, length, options::Options, schedule, throughput,
-    usage,
+    count, effective, family::Family, goodput, gpu_power_efficiency, http_trace, latency, length, options::Options,
+    schedule, throughput, usage,
 };
 
 /// The package.
 pub struct BuiltIn;
 
-/// Every entry, in the order in which a run computes them: goodput reads what the others have computed.
-const ENTRIES: [&str; 9] = [
+/// Every entry.
+const ENTRIES: [&str; 10] = [
     "latency",
     "length",
     "count",
@@ -21,6 +21,7 @@ const ENTRIES: [&str; 9] = [
     "effective",
     "http_trace",
     "goodput",
+    "gpu_power_efficiency",
 ];
 
 impl Package for BuiltIn {
@@ -43,6 +44,7 @@ impl Package for BuiltIn {
             "effective" => Box::new(Family::new(options, effective::definitions())),
             "http_trace" => Box::new(Family::new(options, http_trace::definitions())),
             "goodput" => Box::new(goodput::Goodput::new(&options)?),
+            "gpu_power_efficiency" => Box::new(gpu_power_efficiency::GpuPowerEfficiency::new(&options)),
             _ => return Err(open.unknown()),
         })
     }
@@ -63,5 +65,6 @@ pub(crate) fn every_spec() -> Vec<MetricSpec> {
     specs.extend(effective::definitions().into_iter().map(|one| one.spec));
     specs.extend(http_trace::definitions().into_iter().map(|one| one.spec));
     specs.extend(goodput::specs());
+    specs.extend(gpu_power_efficiency::specs());
     specs
 }

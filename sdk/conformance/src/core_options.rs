@@ -12,6 +12,7 @@ pub(crate) fn usual(subject: &Subject) -> Value {
         Kind::Dataset => dataset(&subject.name, json!(null), true),
         Kind::Metric => metric(&subject.name, true),
         Kind::ArrivalPattern if subject.name == "gamma" => json!({ "smoothness": 1.0 }),
+        Kind::GpuCollector => json!({ "core.interval_ms": 333 }),
         _ => json!({}),
     }
 }

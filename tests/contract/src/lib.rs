@@ -19,3 +19,8 @@ pub mod package;
 pub mod timing;
 
 pub use package::TestPackage;
+
+aiperf_sdk::export!(
+    crate::TestPackage,
+    [Endpoint, Dataset, Timing, Metric, Exporter, GpuCollector]
+);

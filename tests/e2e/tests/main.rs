@@ -7,6 +7,7 @@
 //! | `load` | how many requests are sent, when, and what becomes of each |
 //! | `requests` | what the server is asked: bodies, headers, histories |
 //! | `failures` | failing servers: each request is a record, each message tells why |
+//! | `gpu_telemetry` | collectors beside a run: files, figures, and what a failing one does |
 //! | `bad_input` | one message with culprit and remedy, and the exit code |
 //! | `interrupts` | Ctrl-C once and twice |
 //! | `secrets` | keys appear nowhere |
@@ -23,6 +24,7 @@
 mod artifacts;
 mod bad_input;
 mod failures;
+mod gpu_telemetry;
 mod harness;
 mod interrupts;
 mod load;

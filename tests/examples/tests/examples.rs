@@ -65,6 +65,32 @@ fn the_simulated_accelerator() {
     assert_eq!(power.map(|reading| reading.value).collect::<Vec<_>>(), [300.0; 3]);
     assert!(readings.iter().all(|reading| reading.model == "Acme A1 (simulated)"));
     assert_eq!(collector.poll(0, None).unwrap(), Poll::Wait(500));
+
+    let registry = package.registry();
+    let plugin = format!("--plugin-registry {registry} --gpu-telemetry acme_simulated");
+    let run = profile(&format!("--url mock: --request-count 4 {plugin}")).succeeded();
+    run.used("acme-inference", "gpu_collector/acme_simulated");
+    let summary = run.summary();
+    let gpus = &summary["telemetry_data"]["endpoints"]["localhost"]["gpus"];
+    for gpu in ["gpu_0", "gpu_1"] {
+        let device = &gpus[gpu];
+        assert_eq!(
+            (&device["platform"], &device["gpu_name"]),
+            (&"acme".into(), &"Acme A1 (simulated)".into())
+        );
+        let power = device["metrics"]["power_usage"]["avg"].as_f64().unwrap();
+        assert!((100.0..=300.0).contains(&power), "{device}");
+        let energy = &device["metrics"]["energy_consumption"];
+        assert_eq!(energy["unit"], "J");
+        // Half a second and more at 100 W and more.
+        assert!(energy["avg"].as_f64().unwrap() > 10.0, "{device}");
+    }
+    let lines = run.artifact("gpu_telemetry_export.jsonl");
+    assert!(
+        lines.lines().count() >= 4 && lines.contains("acme_simulated://localhost"),
+        "{lines}"
+    );
+    assert!(run.stdout.contains("localhost | GPU 1 | Acme A1 (simulated)"), "{run}");
 }
 
 #[test]

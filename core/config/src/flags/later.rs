@@ -156,7 +156,6 @@ pub(super) static LATER: &[Flag] = &[
     Flag::later(&["--network-latency-automatic"]),
     Flag::later(&["--network-latency-mean"]),
     Flag::later(&["--network-latency-ping-interval"]),
-    Flag::later(&["--gpu-telemetry"]),
     Flag::later(&["--num-profile-runs"]),
     Flag::later(&["--profile-run-cooldown-seconds"]),
     Flag::later(&["--confidence-level"]),

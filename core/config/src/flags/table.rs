@@ -481,6 +481,14 @@ pub(super) static SUPPORTED: &[Flag] = &[
     // Telemetry
     Flag::new(
         Section::Telemetry,
+        &["--gpu-telemetry"],
+        MANY_TOKENS,
+        "",
+        "GPU collectors to run, by name; each may be followed by the URLs that it is to ask (NAME URL...).",
+    )
+    .secrecy(Secrecy::Url),
+    Flag::new(
+        Section::Telemetry,
         &["--no-gpu-telemetry"],
         Kind::Switch,
         "off",

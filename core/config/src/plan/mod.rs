@@ -11,6 +11,7 @@ mod endpoint;
 mod phase;
 mod plugins;
 mod secret;
+mod telemetry;
 
 pub use artifacts::{ArtifactPlan, ExportLevel};
 pub use dataset::{DatasetPlan, DatasetSource, NormalSpec, Sampling, TokenizerChoice};
@@ -18,6 +19,7 @@ pub use endpoint::{EndpointPlan, TlsPlan, UrlSpec};
 pub use phase::{PhaseKind, PhasePlan};
 pub use plugins::{PluginPin, PluginPlan};
 pub use secret::{Headers, PluginOptions, Secret};
+pub use telemetry::GpuCollectorPlan;
 
 use std::collections::BTreeSet;
 
@@ -40,6 +42,8 @@ pub struct RunPlan {
     pub phases: Vec<PhasePlan>,
     /// Goodput objectives: metric tag and threshold in the metric's display unit. Tags are unique.
     pub slos: Vec<(String, f64)>,
+    /// GPU collectors to run, in the order given; empty for no GPU telemetry.
+    pub gpu_collectors: Vec<GpuCollectorPlan>,
     /// Where results go.
     pub artifacts: ArtifactPlan,
     /// Arrivals are the kernel's receive timestamps where it gives them, else those of the reads.

@@ -92,19 +92,26 @@ fn urls(typed: &Typed) -> Result<Vec<UrlSpec>, ConfigError> {
     if items.is_empty() {
         items.push(DEFAULT_URL.to_owned());
     }
-    items.into_iter().map(|item| url(typed, item)).collect()
+    items
+        .into_iter()
+        .map(|item| {
+            if UrlSpec::is_mock_text(&item) {
+                Ok(UrlSpec::Mock(item))
+            } else {
+                server_url(typed, "url", item)
+            }
+        })
+        .collect()
 }
 
-fn url(typed: &Typed, item: String) -> Result<UrlSpec, ConfigError> {
-    if UrlSpec::is_mock_text(&item) {
-        return Ok(UrlSpec::Mock(item));
-    }
+/// The URL of a server, given to the flag `id`; `http://` is assumed.
+pub(super) fn server_url(typed: &Typed, id: &str, item: String) -> Result<UrlSpec, ConfigError> {
     let url = if item.contains("://") {
         item
     } else {
         format!("http://{item}")
     };
-    let bad = |problem: String| typed.bad("url", problem).value(shown_even_if_malformed(&url));
+    let bad = |problem: String| typed.bad(id, problem).value(shown_even_if_malformed(&url));
     if url.contains(|c: char| c.is_whitespace() || c.is_control()) {
         return Err(bad("a URL must not hold blanks".to_owned()));
     }

@@ -5,6 +5,7 @@ mod endpoint;
 mod load;
 mod output;
 mod plugins;
+mod telemetry;
 mod transport;
 
 use crate::error::ConfigError;
@@ -28,6 +29,7 @@ pub(crate) fn resolve(typed: &Typed) -> Result<RunPlan, ConfigError> {
         slos: output::slos(typed)?,
         kernel_timestamps: typed.choice("timestamp-source")? != Some("user"),
         require_valid: typed.switch("require-valid"),
+        gpu_collectors: telemetry::gpu_collectors(typed)?,
         ui: output::ui(typed)?,
         log_level: output::log_level(typed)?,
         workers: typed.int32("workers-max")?,

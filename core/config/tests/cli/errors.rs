@@ -103,6 +103,26 @@ fn not_supported_yet() {
             NotSupportedYet,
             &["--no-auto-plot is not supported yet"],
         ),
+        (
+            &["--gpu-telemetry", "pynvml"],
+            NotSupportedYet,
+            &[
+                "--gpu-telemetry 'pynvml' is not in this version",
+                "aiperf plugins gpu_collector",
+            ],
+        ),
+        (&["--gpu-telemetry", "a", "AMDSMI"], NotSupportedYet, &["'AMDSMI'"]),
+        (&["--gpu-telemetry", "dashboard"], NotSupportedYet, &["'dashboard'"]),
+        (
+            &["--gpu-telemetry", "a", "fields.csv"],
+            NotSupportedYet,
+            &["'fields.csv'"],
+        ),
+        (
+            &["--gpu-telemetry", "localhost:9400"],
+            NotSupportedYet,
+            &["'http://localhost:9400'", "DCGM", "not in this version"],
+        ),
     ]);
 }
 
@@ -445,4 +465,37 @@ fn arguments_that_are_not_text_are_refused() {
     use std::os::unix::ffi::OsStrExt;
     let error = aiperf_config::parse_profile(&[OsStr::new("--model"), OsStr::from_bytes(b"\xff")]).unwrap_err();
     assert!(error.to_string().contains("argument 2"), "{error}");
+}
+
+#[test]
+fn gpu_collectors() {
+    check(&[
+        (&["--gpu-telemetry"], BadValue, &["--gpu-telemetry", "needs a value"]),
+        (&["--gpu-telemetry", "a b"], BadValue, &["--gpu-telemetry", "letters"]),
+        (
+            &["--gpu-telemetry", "a", "ftp://h:1"],
+            BadValue,
+            &["--gpu-telemetry", "scheme ftp"],
+        ),
+        (
+            &["--gpu-telemetry", "a", "mock:"],
+            BadValue,
+            &["--gpu-telemetry 'mock:'", "no GPUs"],
+        ),
+        (
+            &["--gpu-telemetry", "a-b", "--gpu-telemetry=A_B"],
+            BadValue,
+            &["--gpu-telemetry", "a_b was named twice"],
+        ),
+        (
+            &["--gpu-telemetry", "a", "h:1", "http://h:1"],
+            BadValue,
+            &["'http://h:1'", "twice"],
+        ),
+        (
+            &["--gpu-telemetry", "a", "--no-gpu-telemetry"],
+            Conflict,
+            &["--gpu-telemetry: contradicts --no-gpu-telemetry"],
+        ),
+    ]);
 }

@@ -154,3 +154,17 @@ fn an_infinite_grace_period_is_written_as_text() {
     assert_eq!(config["phases"][0]["grace_period"], "inf");
     assert_eq!(config["artifacts"], json!({"records": false, "raw": false}));
 }
+
+#[test]
+fn gpu_collectors_are_listed_without_credentials() {
+    let config = plan(&["--gpu-telemetry", "acme", "http://user:hunter2@h:9400/metrics"]).input_config();
+    assert_eq!(
+        config["gpu_telemetry"],
+        json!({"enabled": true, "collector": "acme", "urls": ["http://<redacted>@h:9400/metrics"]})
+    );
+    let config = plan(&["--gpu-telemetry", "acme", "other", "h:1"]).input_config();
+    assert_eq!(
+        config["gpu_telemetry"],
+        json!({"enabled": true, "collectors": [{"collector": "acme"}, {"collector": "other", "urls": ["http://h:1"]}]})
+    );
+}

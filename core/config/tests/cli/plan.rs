@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use aiperf_config::{
-    DatasetSource, ExportLevel, LogLevel, NormalSpec, PhaseKind, PhasePlan, PluginOptions, RunPlan, Sampling,
-    TokenizerChoice, Ui, UrlSpec,
+    DatasetSource, ExportLevel, GpuCollectorPlan, LogLevel, NormalSpec, PhaseKind, PhasePlan, PluginOptions, RunPlan,
+    Sampling, TokenizerChoice, Ui, UrlSpec,
 };
 
 use crate::{parse, plan};
@@ -519,4 +519,38 @@ fn a_plan_survives_serialisation() {
     ]);
     let text = serde_json::to_string(&plan).unwrap();
     assert_eq!(serde_json::from_str::<RunPlan>(&text).unwrap(), plan);
+}
+
+#[test]
+fn urls_belong_to_the_collector_before_them() {
+    let collector = |name: &str, sources: &[&str]| GpuCollectorPlan {
+        name: name.to_owned(),
+        sources: sources.iter().map(|url| UrlSpec::Server((*url).to_owned())).collect(),
+    };
+    for (arguments, expected) in [
+        (&[][..], vec![]),
+        (&["--no-gpu-telemetry"], vec![]),
+        (&["--gpu-telemetry", "Acme-GPU"], vec![collector("acme_gpu", &[])]),
+        (
+            &["--gpu-telemetry", "acme_gpu", "http://127.0.0.1:9400"],
+            vec![collector("acme_gpu", &["http://127.0.0.1:9400"])],
+        ),
+        (
+            &[
+                "--gpu-telemetry",
+                "a,h:1,https://h/x",
+                "b",
+                "--gpu-telemetry",
+                "c",
+                "h:1",
+            ],
+            vec![
+                collector("a", &["http://h:1", "https://h/x"]),
+                collector("b", &[]),
+                collector("c", &["http://h:1"]),
+            ],
+        ),
+    ] {
+        assert_eq!(plan(arguments).gpu_collectors, expected, "{arguments:?}");
+    }
 }

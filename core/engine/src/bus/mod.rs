@@ -22,6 +22,8 @@ pub enum ServiceKind {
     RecordProcessor,
     /// Accumulates and reports.
     RecordsManager,
+    /// Reads one source of GPU telemetry.
+    GpuTelemetryManager,
 }
 
 /// A service: a kind and, for kinds with several, a number.
@@ -53,6 +55,7 @@ impl fmt::Display for ServiceId {
             ServiceKind::RecordsManager => return f.write_str("records_manager"),
             ServiceKind::Worker => "worker",
             ServiceKind::RecordProcessor => "record_processor",
+            ServiceKind::GpuTelemetryManager => "gpu_telemetry_manager",
         };
         write!(f, "{name}_{}", self.index)
     }

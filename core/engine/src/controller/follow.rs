@@ -5,12 +5,15 @@ use std::time::{Duration, Instant};
 use aiperf_config::{PhasePlan, RunPlan};
 use aiperf_host::PluginHost;
 use aiperf_plugin_api::{
-    report::{ErrorGroup, PackageUse, PhaseReport, Report, RunInfo},
+    report::{ErrorGroup, PackageUse, PhaseReport, Report, RunInfo, gpu},
     validity::{MachineUse, Validity},
 };
 use crossbeam_channel::{Receiver, never, select};
 
-use super::interface::{Observer, RunOutcome};
+use super::{
+    collectors::Collectors,
+    interface::{Observer, RunOutcome},
+};
 use crate::{
     bus::Route,
     message::{CancelReason, ExportDone, Failure, Message, PhasesReport},
@@ -22,6 +25,11 @@ const ABORT_PATIENCE: Duration = Duration::from_secs(5);
 /// Summaries and exports may take long; a service that says nothing for this long is lost.
 const REPORT_PATIENCE: Duration = Duration::from_secs(300);
 
+/// GPU collectors get so long for their first readings before the run begins without them.
+const BASELINE_PATIENCE: Duration = Duration::from_secs(10);
+/// After the phases GPU collectors get so long for their last readings.
+const CLOSING_PATIENCE: Duration = Duration::from_secs(3);
+
 /// Follows a run through the controller's inbox.
 pub(super) struct Follow<'a> {
     pub(super) inbox: Receiver<Message>,
@@ -31,14 +39,51 @@ pub(super) struct Follow<'a> {
     pub(super) timing: Route,
     pub(super) records: Route,
     pub(super) machine: Machine,
+    pub(super) collectors: Collectors,
     pub(super) interrupted: bool,
     pub(super) failure: Option<Failure>,
 }
 
 impl Follow<'_> {
+    /// Until every GPU collector has read once, so that counters have a value from before the phases. A collector that has
+    /// nothing to say, or fails, is not waited for.
+    pub(super) fn until_collectors_are_ready(&mut self) {
+        let deadline = Instant::now() + BASELINE_PATIENCE;
+        while !self.interrupted && self.failure.is_none() && !self.collectors.not_ready().is_empty() {
+            select! {
+                recv(self.inbox) -> message => match message {
+                    Ok(message) => self.take(message),
+                    Err(_) => return,
+                },
+                recv(self.interrupts) -> signal => self.interrupt(signal.is_err()),
+                default(deadline.saturating_duration_since(Instant::now())) => {
+                    for name in self.collectors.not_ready() {
+                        self.observer.warn(&format!(
+                            "{name}: no reading within {} s; the run begins without one",
+                            BASELINE_PATIENCE.as_secs()
+                        ));
+                    }
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Until every GPU collector has read once more and ended, but no longer than they are given.
+    pub(super) fn until_collectors_have_ended(&mut self) {
+        self.collectors.close();
+        let deadline = Instant::now() + CLOSING_PATIENCE;
+        while !self.collectors.all_ended() {
+            match self.inbox.recv_deadline(deadline) {
+                Ok(message) => self.take(message),
+                Err(_) => return,
+            }
+        }
+    }
+
     /// Until every record is with the records manager, or a failure has made that hopeless.
     pub(super) fn until_records_are_in(&mut self) {
-        let mut give_up: Option<Instant> = None;
+        let mut give_up = self.failure.is_some().then(|| Instant::now() + ABORT_PATIENCE);
         loop {
             let timeout = give_up.map_or(Duration::from_secs(3600), |at| {
                 at.saturating_duration_since(Instant::now())
@@ -46,29 +91,51 @@ impl Follow<'_> {
             select! {
                 recv(self.inbox) -> message => match message {
                     Ok(Message::RecordsComplete) | Err(_) => return,
-                    Ok(Message::Progress(progress)) => {
-                        if let Some((name, warmup)) = self.names.get(progress.phase as usize) {
-                            self.observer.progress(name, *warmup, &progress);
+                    Ok(message) => {
+                        self.take(message);
+                        if self.failure.is_some() {
+                            give_up = give_up.or_else(|| Some(Instant::now() + ABORT_PATIENCE));
                         }
                     }
-                    Ok(Message::Failed(failure)) => {
-                        self.fail(failure);
-                        give_up = give_up.or_else(|| Some(Instant::now() + ABORT_PATIENCE));
-                    }
-                    Ok(_) => {}
                 },
-                recv(self.interrupts) -> signal => {
-                    if signal.is_err() {
-                        self.interrupts = never();
-                    } else if !self.interrupted {
-                        self.interrupted = true;
-                        self.observer.interrupted();
-                        // A timing manager that has gone has nothing to stop.
-                        let _ = self.timing.send(Message::Interrupt(CancelReason::Interrupt));
-                    }
-                },
+                recv(self.interrupts) -> signal => self.interrupt(signal.is_err()),
                 default(timeout) => if give_up.is_some() { return },
             }
+        }
+    }
+
+    /// What may come at any time of a run.
+    fn take(&mut self, message: Message) {
+        match message {
+            Message::Progress(progress) => {
+                if let Some((name, warmup)) = self.names.get(progress.phase as usize) {
+                    self.observer.progress(name, *warmup, &progress);
+                }
+            }
+            // The readings that close the last phase are due now, not when its records have been worked through.
+            Message::PhaseComplete(complete) if complete.phase as usize + 1 == self.names.len() => {
+                self.collectors.close();
+            }
+            Message::GpuReady(index) => self.collectors.ready(index),
+            Message::GpuEnded(end) => {
+                if let Some(warning) = self.collectors.ended(end) {
+                    self.observer.warn(&warning);
+                }
+            }
+            Message::Failed(failure) => self.fail(failure),
+            _ => {}
+        }
+    }
+
+    /// `gone`: nobody is left who could interrupt.
+    fn interrupt(&mut self, gone: bool) {
+        if gone {
+            self.interrupts = never();
+        } else if !self.interrupted {
+            self.interrupted = true;
+            self.observer.interrupted();
+            // A timing manager that has gone has nothing to stop.
+            let _ = self.timing.send(Message::Interrupt(CancelReason::Interrupt));
         }
     }
 
@@ -127,9 +194,18 @@ impl Follow<'_> {
         &mut self,
         info: &RunInfo,
         host: &PluginHost,
-        phases: PhasesReport,
+        mut phases: PhasesReport,
         validity: Validity,
     ) -> Option<ExportDone> {
+        let mut sections = serde_json::Map::new();
+        if let Some(mut section) = phases.gpu {
+            phases.warnings.extend(self.collectors.complete(&mut section));
+            sections.extend(
+                serde_json::to_value(section)
+                    .ok()
+                    .map(|section| (gpu::SECTION.to_owned(), section)),
+            );
+        }
         let complete = !self.interrupted && self.failure.is_none();
         let report = Report {
             info: info.clone(),
@@ -144,7 +220,7 @@ impl Follow<'_> {
             packages: packages(host),
             warnings: phases.warnings,
             validity: Some(validity),
-            sections: serde_json::Map::new(),
+            sections,
         };
         self.records.send(Message::Export(Box::new(report))).ok()?;
         self.wait_for(|message| match message {

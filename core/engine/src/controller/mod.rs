@@ -3,8 +3,10 @@
 //! * [`interface`]: what goes in and what comes out.
 //! * [`run`]: setting up and taking down.
 //! * `follow`: from the first credit to the report.
+//! * `collectors`: GPU collectors, aside from it.
 //! * `files`: the requests before a run, the marker after it.
 
+mod collectors;
 mod files;
 mod follow;
 pub mod interface;

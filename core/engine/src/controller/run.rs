@@ -9,16 +9,18 @@ use crossbeam_channel::unbounded;
 use uuid::Uuid;
 
 use super::{
+    collectors::Collectors,
     files::{write_inputs, write_marker},
     follow::Follow,
     interface::{Observer, RunOutcome, RunRequest},
 };
 use crate::{
     bus::{Bus, Route, ServiceId, ServiceKind, local::LocalBus},
+    gpu::GpuManager,
     message::Message,
     processor::{Families, ProcessorSetup, RecordProcessor, TokenCounter, TokenPolicy},
-    records_manager::{Artifacts, RecordsManager, RecordsSetup},
-    setup::{Opener, SetupError, data, endpoint::EndpointSetup, http, load, measure},
+    records_manager::{Artifacts, RecordsManager, RecordsSetup, gpu::SourceLabel},
+    setup::{Opener, SetupError, data, endpoint::EndpointSetup, http, load, measure, telemetry},
     timing_manager::TimingManager,
     validity::Machine,
     worker::{Worker, WorkerSetup, request::RequestTemplate},
@@ -57,6 +59,7 @@ pub fn run(request: RunRequest, observer: &mut dyn Observer) -> Result<RunOutcom
     let (http, http_warnings) = http::options(&plan, &urls)?;
     let mut artifacts = Artifacts::new(&plan.artifacts.dir)?;
     observer.folder_made(artifacts.folder());
+    let (collectors, sources): (Vec<_>, Vec<_>) = telemetry::gpu_collectors(&opener, &version)?.into_iter().unzip();
     let families = measure::families(&opener, &endpoint)?;
     let catalogue = Arc::new(measure::catalogue(&opener, &endpoint, &families)?);
     let benchmark_id = Uuid::new_v4().simple().to_string();
@@ -105,6 +108,7 @@ pub fn run(request: RunRequest, observer: &mut dyn Observer) -> Result<RunOutcom
             catalogue,
             columns,
             exporters,
+            gpu: sources.clone(),
             artifacts,
             info: info.clone(),
         },
@@ -147,6 +151,10 @@ pub fn run(request: RunRequest, observer: &mut dyn Observer) -> Result<RunOutcom
         };
         attached.push(Worker::attach(setup, &*bus));
     }
+    let collectors: Vec<GpuManager> = collectors
+        .into_iter()
+        .map(|setup| GpuManager::attach(setup, &*bus))
+        .collect();
     let mut threads = vec![manager.start(&bus)?];
     for processor in record_processors {
         threads.push(processor.start(&bus)?);
@@ -164,8 +172,6 @@ pub fn run(request: RunRequest, observer: &mut dyn Observer) -> Result<RunOutcom
         clock: Clock,
     };
     let machine = Machine::watch()?;
-    threads.push(timing.spawn(&bus)?);
-
     let names: Vec<(String, bool)> = labels.iter().map(|label| (label.name.clone(), label.warmup)).collect();
     let mut follow = Follow {
         inbox,
@@ -175,14 +181,40 @@ pub fn run(request: RunRequest, observer: &mut dyn Observer) -> Result<RunOutcom
         timing: route(&bus, ServiceId::only(ServiceKind::TimingManager))?,
         records: route(&bus, ServiceId::only(ServiceKind::RecordsManager))?,
         machine,
+        collectors: Collectors::new(collector_routes(&bus, sources)?),
         interrupted: false,
         failure: None,
     };
+    let mut readers = Vec::new();
+    for collector in collectors {
+        readers.push(collector.start(&bus)?);
+    }
+    follow.until_collectors_are_ready();
+    threads.push(timing.spawn(&bus)?);
     follow.until_records_are_in();
+    follow.until_collectors_have_ended();
     let outcome = follow.report(&info, &host, &plan);
+    for (index, reader) in readers.into_iter().enumerate() {
+        // A collector that hangs can't be stopped; the process ends without it.
+        if follow.collectors.has_ended(index) {
+            let _ = reader.join();
+        }
+    }
     shut_down(&bus, workers, processors, threads, follow.failure.is_some());
     write_marker(&plan, &outcome);
     Ok(outcome)
+}
+
+fn collector_routes(bus: &Arc<dyn Bus>, sources: Vec<SourceLabel>) -> Result<Vec<(SourceLabel, Route)>, SetupError> {
+    (0..)
+        .zip(sources)
+        .map(|(index, label)| {
+            Ok((
+                label,
+                route(bus, ServiceId::nth(ServiceKind::GpuTelemetryManager, index))?,
+            ))
+        })
+        .collect()
 }
 
 fn route(bus: &Arc<dyn Bus>, id: ServiceId) -> Result<Route, SetupError> {

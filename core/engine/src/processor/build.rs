@@ -19,6 +19,8 @@ pub struct PhaseLabel {
     pub warmup: bool,
     /// Position among profiling phases.
     pub profiling_index: Option<u32>,
+    /// Limit on concurrent conversations.
+    pub concurrency: Option<u32>,
 }
 
 /// A record with its token counts.
@@ -190,6 +192,7 @@ mod tests {
             name: "p".into(),
             warmup: false,
             profiling_index: Some(0),
+            concurrency: None,
         };
         for name in fields::ALL {
             assert_ne!(column(name, &[], &phase, 0), FieldColumn::Missing, "{name}");

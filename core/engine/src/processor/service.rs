@@ -116,6 +116,7 @@ impl RecordProcessor {
             name: String::new(),
             warmup: false,
             profiling_index: None,
+            concurrency: None,
         };
         let label = self.setup.phases.get(phase as usize).unwrap_or(&unknown);
         let families = &self.setup.families;

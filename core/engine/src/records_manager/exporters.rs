@@ -5,8 +5,15 @@ use std::collections::HashMap;
 use aiperf_host::ExporterHandle;
 use aiperf_plugin_api::{Batch, Column, ColumnRef, Exporter, Output, PluginError, exporter::ExporterNeeds};
 
-use super::artifacts::{ArtifactError, Artifacts};
-use crate::{columns::FieldColumn, message::RecordBatch};
+use super::{
+    artifacts::{ArtifactError, Artifacts},
+    gpu::SourceLabel,
+};
+use crate::{
+    columns::FieldColumn,
+    gpu::table,
+    message::{GpuReadings, RecordBatch},
+};
 
 /// Stands for every per-record metric of the run.
 pub const ALL_METRICS: &str = "metrics.*";
@@ -144,6 +151,27 @@ impl Exporters {
                 len: batch.len,
                 columns: &columns,
             })
+        })
+    }
+
+    /// Gives readings to all who want the table `gpu`. Errors as with [`Exporters::write`].
+    pub fn write_gpu(
+        &mut self,
+        readings: &GpuReadings,
+        label: &SourceLabel,
+        artifacts: &mut Artifacts,
+    ) -> Vec<ExportError> {
+        self.each(artifacts, |exporter, _| {
+            let Some(wanted) = exporter.needs.tables.iter().find(|wanted| wanted.table == table::TABLE) else {
+                return Ok(Vec::new());
+            };
+            let columns = table::columns(readings, &label.source, &label.collector, &wanted.columns);
+            let columns: Vec<ColumnRef<'_>> = columns.iter().map(FieldColumn::borrow).collect();
+            let batch = Batch {
+                len: readings.readings.len(),
+                columns: &columns,
+            };
+            exporter.handle.write_table(table::TABLE, &batch)
         })
     }
 

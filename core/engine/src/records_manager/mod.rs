@@ -3,10 +3,12 @@
 //! * [`service`]: the thread.
 //! * [`artifacts`]: files in the artifact folder; the only place that writes them.
 //! * [`exporters`]: exporters in use.
+//! * [`gpu`]: readings of GPU collectors.
 //! * [`phases`]: accumulation and completion of phases.
 
 pub mod artifacts;
 pub mod exporters;
+pub mod gpu;
 pub mod phases;
 pub mod service;
 

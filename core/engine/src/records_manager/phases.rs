@@ -16,7 +16,7 @@ use aiperf_records::{
     window::Window,
 };
 
-use super::exporters::ColumnMap;
+use super::{exporters::ColumnMap, gpu::Gpu};
 use crate::{
     columns::FieldColumn,
     message::{PhaseComplete, PhaseCounts, RecordBatch},
@@ -138,13 +138,20 @@ impl Phases {
         &self,
         families: &Families,
         visibility: Visibility,
+        gpu: &Gpu,
     ) -> Result<(Vec<report::PhaseReport>, Vec<String>), PluginError> {
         let (mut reports, mut warnings) = (Vec::new(), Vec::new());
         for phase in &self.phases {
             let Some(complete) = &phase.complete else { continue };
-            reports.push(self.report_phase(phase, complete, families, visibility, &mut warnings)?);
+            let facts = facts(&phase.label, gpu.facts(complete));
+            reports.push(self.report_phase(phase, complete, families, visibility, &facts, &mut warnings)?);
         }
         Ok((reports, warnings))
+    }
+
+    /// The phases that have ended.
+    pub fn completed(&self) -> impl Iterator<Item = &PhaseComplete> {
+        self.phases.iter().filter_map(|phase| phase.complete.as_ref())
     }
 
     fn report_phase(
@@ -153,6 +160,7 @@ impl Phases {
         complete: &PhaseComplete,
         families: &Families,
         visibility: Visibility,
+        facts: &str,
         warnings: &mut Vec<String>,
     ) -> Result<report::PhaseReport, PluginError> {
         let duration_ns = complete.end_ns.saturating_sub(complete.start_ns);
@@ -168,7 +176,7 @@ impl Phases {
             let Some(family) = families.families().get(index) else {
                 continue;
             };
-            match family.handle.derive(&summary.derive_input(index, String::new())) {
+            match family.handle.derive(&summary.derive_input(index, facts.to_owned())) {
                 Ok(values) => summary
                     .set_derived(index, &values)
                     .map_err(|error| PluginError::failed(format!("{}: {error}", family.handle.plugin().label())))?,
@@ -259,6 +267,22 @@ impl Positions {
             })
             .collect()
     }
+}
+
+/// Facts for metrics that derive from more than records (`metric::Window::facts`), as JSON; empty if none is known.
+fn facts(label: &PhaseLabel, gpu: Option<serde_json::Value>) -> String {
+    let known = [
+        ("concurrency", label.concurrency.map(serde_json::Value::from)),
+        ("gpu", gpu),
+    ];
+    let known: serde_json::Map<_, _> = known
+        .into_iter()
+        .filter_map(|(name, value)| Some((name.to_owned(), value?)))
+        .collect();
+    if known.is_empty() {
+        return String::new();
+    }
+    serde_json::Value::Object(known).to_string()
 }
 
 /// Counts in the form of the report.

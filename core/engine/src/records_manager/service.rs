@@ -9,6 +9,7 @@ use crossbeam_channel::{Receiver, bounded};
 use super::{
     Artifacts, ExporterInUse,
     exporters::{ColumnMap, ExportError, Exporters},
+    gpu::{Gpu, SourceLabel},
     phases::Phases,
 };
 use crate::{
@@ -29,6 +30,8 @@ pub struct RecordsSetup {
     pub columns: ColumnMap,
     /// Exporters that have begun.
     pub exporters: Vec<ExporterInUse>,
+    /// The sources of GPU telemetry.
+    pub gpu: Vec<SourceLabel>,
     /// The artifact folder.
     pub artifacts: Artifacts,
     /// What exporters were told at the begin.
@@ -66,6 +69,7 @@ impl RecordsManager {
                 phases: Phases::new(&setup.phases, setup.catalogue, &setup.columns),
                 exporters: Exporters::new(setup.exporters, &setup.columns),
                 families: setup.families,
+                gpu: Gpu::new(setup.gpu),
                 artifacts: setup.artifacts,
                 info: setup.info,
                 controller,
@@ -80,6 +84,7 @@ struct Work {
     phases: Phases,
     exporters: Exporters,
     families: Arc<Families>,
+    gpu: Gpu,
     artifacts: Artifacts,
     info: RunInfo,
     controller: Route,
@@ -98,6 +103,13 @@ impl Work {
                     }
                     let written = self.exporters.write(&batch, &mut self.artifacts);
                     self.report_failed(written)?;
+                }
+                Message::GpuReadings(readings) => {
+                    self.gpu.add(&readings);
+                    if let Some(label) = self.gpu.label(readings.source) {
+                        let written = self.exporters.write_gpu(&readings, label, &mut self.artifacts);
+                        self.report_failed(written)?;
+                    }
                 }
                 Message::PhaseComplete(complete) => self.phases.complete(*complete),
                 Message::Summarise => self.summarise()?,
@@ -130,7 +142,7 @@ impl Work {
     }
 
     fn summarise(&self) -> Result<(), Undeliverable> {
-        let (phases, warnings) = match self.phases.report(&self.families, Visibility::default()) {
+        let (phases, mut warnings) = match self.phases.report(&self.families, Visibility::default(), &self.gpu) {
             Ok(reported) => reported,
             Err(error) => {
                 self.failed(error.to_string(), true)?;
@@ -138,11 +150,16 @@ impl Work {
             }
         };
         let valid = self.phases.valid_profiling();
+        let gpu = self.gpu.section(self.phases.completed()).map(|(section, more)| {
+            warnings.extend(more);
+            section
+        });
         self.controller.send(Message::Phases(Box::new(PhasesReport {
             fidelity: self.phases.fidelity(),
             phases,
             warnings,
             valid,
+            gpu,
         })))
     }
 

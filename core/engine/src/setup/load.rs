@@ -61,6 +61,7 @@ pub fn labels(phases: &[PhasePlan]) -> Vec<PhaseLabel> {
             name: phase.name.clone(),
             warmup: phase.kind == PhaseKind::Warmup,
             profiling_index: (phase.kind == PhaseKind::Profiling).then(|| profiling.next()).flatten(),
+            concurrency: phase.concurrency,
         })
         .collect()
 }

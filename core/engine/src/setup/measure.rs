@@ -20,6 +20,8 @@ use crate::{
 
 /// The family that judges service level objectives; it is told what the others define.
 const GOODPUT: &str = "goodput";
+/// The family that derives from what GPU collectors read.
+const GPU_EFFICIENCY: &str = "gpu_power_efficiency";
 
 /// Opens the families of a run: all built-in ones and those that were named.
 ///
@@ -38,7 +40,12 @@ pub fn families(opener: &Opener<'_>, endpoint: &EndpointSetup) -> Result<Vec<Fam
     for share in first.into_iter().chain(last) {
         let declared = opener.host.resolution().entry(share.entry);
         let goodput = declared.name.key() == GOODPUT;
-        if share.tags.is_empty() || (goodput && plan.slos.is_empty()) {
+        let idle = match declared.name.key() {
+            GOODPUT => plan.slos.is_empty(),
+            GPU_EFFICIENCY => plan.gpu_collectors.is_empty(),
+            _ => false,
+        };
+        if share.tags.is_empty() || idle {
             continue;
         }
         let mut core = json!({
@@ -156,6 +163,7 @@ pub fn run_info(
             csv: name(artifacts.summary_csv()),
             records: (artifacts.level >= ExportLevel::Records).then(|| name(artifacts.records_jsonl())),
             raw: (artifacts.level >= ExportLevel::Raw).then(|| name(artifacts.raw_jsonl())),
+            gpu: (!plan.gpu_collectors.is_empty()).then(|| name(artifacts.gpu_telemetry_jsonl())),
             console: name(artifacts.console_txt()),
         },
         catalogue: catalogue.entries().cloned().collect(),

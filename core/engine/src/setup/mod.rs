@@ -1,7 +1,7 @@
 //! A run plan and a plugin host become services that are ready to start.
 //!
 //! * [`open`]: opening entries with the options of the plan.
-//! * [`endpoint`], [`data`], [`load`], [`measure`]: what is opened, by category.
+//! * [`endpoint`], [`data`], [`load`], [`measure`], [`telemetry`]: what is opened, by category.
 //! * [`http`]: options of the HTTP client.
 
 pub mod data;
@@ -10,5 +10,6 @@ pub mod http;
 pub mod load;
 pub mod measure;
 pub mod open;
+pub mod telemetry;
 
 pub use open::{Opener, SetupError};

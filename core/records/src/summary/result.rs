@@ -28,10 +28,9 @@ impl MetricResult {
     }
 }
 
-impl From<MetricResult> for report::MetricResult {
-    fn from(result: MetricResult) -> Self {
-        let statistics = result.statistics;
-        let stats = Stats {
+impl From<Statistics> for Stats {
+    fn from(statistics: Statistics) -> Self {
+        Self {
             avg: statistics.avg,
             p1: statistics.p1,
             p5: statistics.p5,
@@ -47,7 +46,12 @@ impl From<MetricResult> for report::MetricResult {
             std: statistics.std,
             count: statistics.count,
             sum: statistics.sum,
-        };
+        }
+    }
+}
+
+impl From<MetricResult> for report::MetricResult {
+    fn from(result: MetricResult) -> Self {
         let precision = match result.precision {
             None | Some(Precision::Exact) => None,
             Some(Precision::Histogram { significant_digits }) => Some(format!(
@@ -58,7 +62,7 @@ impl From<MetricResult> for report::MetricResult {
         Self {
             spec: result.spec,
             factor: result.factor,
-            stats,
+            stats: result.statistics.into(),
             precision,
         }
     }

@@ -90,6 +90,7 @@ fn info() -> RunInfo {
             csv: "profile_export_aiperf.csv".to_owned(),
             records: Some("profile_export.jsonl".to_owned()),
             raw: Some("profile_export_raw.jsonl".to_owned()),
+            gpu: Some("gpu_telemetry_export.jsonl".to_owned()),
             console: "profile_export_console.txt".to_owned(),
         },
         catalogue: catalogue(),
@@ -199,6 +200,7 @@ pub(crate) fn nothing() -> Report {
     report.info.random_seed = None;
     report.info.artifacts.records = None;
     report.info.artifacts.raw = None;
+    report.info.artifacts.gpu = None;
     report
 }
 

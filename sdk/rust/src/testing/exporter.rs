@@ -36,6 +36,7 @@ pub fn report(metrics: Vec<MetricResult>) -> Report {
                 csv: "profile_export_aiperf.csv".to_owned(),
                 records: Some("profile_export.jsonl".to_owned()),
                 raw: None,
+                gpu: Some("gpu_telemetry_export.jsonl".to_owned()),
                 console: "profile_export_console.txt".to_owned(),
             },
             catalogue: metrics

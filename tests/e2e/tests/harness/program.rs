@@ -23,6 +23,12 @@ pub(crate) fn plugin_library(category: &str) -> PathBuf {
     built().join(format!("{prefix}aiperf_{category}_plugin{suffix}"))
 }
 
+/// The plugins of the contract's own tests.
+pub(crate) fn test_plugins() -> PathBuf {
+    let (prefix, suffix) = (env::consts::DLL_PREFIX, env::consts::DLL_SUFFIX);
+    built().join(format!("{prefix}aiperf_contract_tests{suffix}"))
+}
+
 /// The folder with the built files. Cargo cannot be told that tests of one package need the binary of another, so it is
 /// asked here, once; it does nothing when they are up to date.
 fn built() -> &'static Path {
@@ -50,6 +56,8 @@ fn build() -> Option<PathBuf> {
         profile,
         "--package",
         "aiperf",
+        "--package",
+        "aiperf-contract-tests",
     ]);
     for category in LIBRARIES {
         cargo.args(["--package", &format!("aiperf-{category}-plugin")]);
