@@ -65,9 +65,9 @@ impl From<ResolveError> for SetupError {
 impl SetupError {
     /// A plugin can't be loaded or has failed; else the input is at fault.
     pub fn is_plugin(&self) -> bool {
-        use aiperf_plugin_api::ErrorKind::{Failed, InvalidInput, InvalidOptions, Panicked, Unsupported};
+        use aiperf_plugin_api::ErrorKind::{Breach, Failed, InvalidInput, InvalidOptions, Panicked, Unsupported};
         let at_fault = |error: &PluginError| match error.kind {
-            Panicked | Failed | Unsupported => true,
+            Panicked | Breach | Failed | Unsupported => true,
             InvalidOptions | InvalidInput => false,
         };
         match self {
