@@ -126,21 +126,16 @@ impl Phases {
         profiling.map(|phase| phase.accumulator.valid_records()).sum()
     }
 
-    /// Reports of the phases that have ended, and warnings.
-    ///
-    /// # Errors
-    /// When a metric family fails to derive and may not be skipped.
-    pub fn report(
-        &self,
-        families: &Families,
-        visibility: Visibility,
-    ) -> Result<(Vec<report::PhaseReport>, Vec<String>), PluginError> {
-        let (mut reports, mut warnings) = (Vec::new(), Vec::new());
+    /// Reports of the phases that have ended. A family that fails to derive costs its own values alone.
+    pub fn report(&self, families: &Families, visibility: Visibility) -> Reported {
+        let mut reported = Reported::default();
         for phase in &self.phases {
-            let Some(complete) = &phase.complete else { continue };
-            reports.push(self.report_phase(phase, complete, families, visibility, &mut warnings)?);
+            if let Some(complete) = &phase.complete {
+                let report = self.report_phase(phase, complete, families, visibility, &mut reported);
+                reported.phases.push(report);
+            }
         }
-        Ok((reports, warnings))
+        reported
     }
 
     fn report_phase(
@@ -149,8 +144,8 @@ impl Phases {
         complete: &PhaseComplete,
         families: &Families,
         visibility: Visibility,
-        warnings: &mut Vec<String>,
-    ) -> Result<report::PhaseReport, PluginError> {
+        reported: &mut Reported,
+    ) -> report::PhaseReport {
         let duration_ns = complete.end_ns.saturating_sub(complete.start_ns);
         let window = Window {
             start_ns: complete.start_wall_ns,
@@ -163,29 +158,37 @@ impl Phases {
             let Some(family) = families.families().get(index) else {
                 continue;
             };
-            match family.handle.derive(&summary.derive_input(index, String::new())) {
-                Ok(values) => summary
-                    .set_derived(index, &values)
-                    .map_err(|error| PluginError::failed(format!("{}: {error}", family.handle.plugin().label())))?,
-                Err(error) if family.skip_on_error => {
-                    warnings.push(format!("{error}; its derived metrics are missing"))
-                }
-                Err(error) => return Err(error),
+            let derived = family
+                .handle
+                .derive(&summary.derive_input(index, String::new()))
+                .and_then(|values| {
+                    summary
+                        .set_derived(index, &values)
+                        .map_err(|error| PluginError::failed(format!("{}: {error}", family.handle.plugin().label())))
+                });
+            match derived {
+                Ok(()) => {}
+                Err(error) if family.skip_on_error => reported
+                    .warnings
+                    .push(format!("{error}; its derived metrics are missing")),
+                Err(error) => reported.failures.push(error),
             }
         }
         let name = &phase.label.name;
-        warnings.extend(
+        reported.warnings.extend(
             summary
                 .lost()
                 .map(|tag| format!("phase `{name}`: the values of `{tag}` outgrew their memory")),
         );
-        warnings.extend(phase.accumulator.skipped().map(|(index, records)| {
-            let label = families
-                .families()
-                .get(index)
-                .map_or("a metric family", |family| family.handle.plugin().label());
-            format!("phase `{name}`: {label} was skipped for {records} records")
-        }));
+        reported
+            .warnings
+            .extend(phase.accumulator.skipped().map(|(index, records)| {
+                let label = families
+                    .families()
+                    .get(index)
+                    .map_or("a metric family", |family| family.handle.plugin().label());
+                format!("phase `{name}`: {label} was skipped for {records} records")
+            }));
         let errors = phase.accumulator.error_summary();
         let mut groups: Vec<ErrorGroup> = errors
             .groups
@@ -205,7 +208,7 @@ impl Phases {
                 count: errors.ungrouped,
             });
         }
-        Ok(report::PhaseReport {
+        report::PhaseReport {
             name: name.clone(),
             kind: if phase.label.warmup { "warmup" } else { "profiling" }.into(),
             index: complete.phase,
@@ -216,8 +219,19 @@ impl Phases {
             metrics: summary.results(visibility).into_iter().map(Into::into).collect(),
             errors: groups,
             slices: Vec::new(),
-        })
+        }
     }
+}
+
+/// What the phases have come to.
+#[derive(Debug, Default)]
+pub struct Reported {
+    /// One for each phase that has ended.
+    pub phases: Vec<report::PhaseReport>,
+    /// What the reader should know.
+    pub warnings: Vec<String>,
+    /// Families that failed to derive and may not be skipped; the reports lack their values.
+    pub failures: Vec<PluginError>,
 }
 
 impl Positions {

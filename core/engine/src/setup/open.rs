@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use crate::{
     dataset::DatasetError,
     processor::families::Circle,
-    records_manager::ArtifactError,
+    records_manager::{ArtifactError, exporters::ExportError},
     services::{Services, SharedTokenizer},
 };
 
@@ -40,6 +40,9 @@ pub enum SetupError {
     /// An artifact can't be written.
     #[error("--artifact-dir: {0}")]
     Artifact(#[from] ArtifactError),
+    /// An exporter asks for a file that it can't have.
+    #[error(transparent)]
+    Export(#[from] ExportError),
     /// A flag that this run can't follow.
     #[error("{flag}: {problem}")]
     Flag {
@@ -72,6 +75,7 @@ impl SetupError {
         };
         match self {
             Self::Host(HostError::Load(_)) | Self::Circle(_) | Self::Catalogue(_) => true,
+            Self::Export(error) => error.is_plugin(),
             Self::Host(HostError::Plugin(error)) | Self::Plugin(error) | Self::Dataset(DatasetError::Plugin(error)) => {
                 at_fault(error)
             }
