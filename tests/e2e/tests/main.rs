@@ -10,6 +10,7 @@
 //! | `bad_input` | one message with culprit and remedy, and the exit code |
 //! | `interrupts` | Ctrl-C once and twice |
 //! | `secrets` | keys appear nowhere |
+//! | `hostile` | plugins that panic, return nonsense or never return |
 //! | `plugins` | built-ins as shared libraries; broken packages |
 //! | `real_server` | a llama.cpp server |
 //! | `validity` | the verdict of a run on itself: each reason is provoked |
@@ -23,6 +24,7 @@ mod artifacts;
 mod bad_input;
 mod failures;
 mod harness;
+mod hostile;
 mod interrupts;
 mod load;
 mod measurement;
