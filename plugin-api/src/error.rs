@@ -1,5 +1,7 @@
 //! The one error type of the contract.
 
+use crate::mirror::NotText;
+
 contract_enum! {
     /// What kind of failure a plugin reports.
     pub enum ErrorKind: u8 {
@@ -13,6 +15,9 @@ contract_enum! {
         Unsupported = 3,
         /// The plugin panicked; the instance must not be used again.
         Panicked = 4,
+        /// What the plugin returned breaks the contract: lengths or indexes that do not fit, a text that is not UTF-8, a
+        /// header that splits the request. The host finds it and refuses the whole answer.
+        Breach = 5,
     } else Failed
 }
 
@@ -51,6 +56,14 @@ impl PluginError {
     pub fn input(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::InvalidInput, message)
     }
+    /// The plugin's answer breaks the contract.
+    pub fn breach(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Breach, message)
+    }
+    /// The plugin itself is broken: no input explains it, and nothing it returns can be relied on.
+    pub fn is_fault(&self) -> bool {
+        matches!(self.kind, ErrorKind::Panicked | ErrorKind::Breach)
+    }
     /// The entry does not provide this call.
     pub fn unsupported(call: &str) -> Self {
         Self::new(ErrorKind::Unsupported, format!("this entry does not provide `{call}`"))
@@ -60,6 +73,12 @@ impl PluginError {
     pub fn with_help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
+    }
+}
+
+impl From<NotText> for PluginError {
+    fn from(error: NotText) -> Self {
+        Self::breach(format!("it returned {error}"))
     }
 }
 

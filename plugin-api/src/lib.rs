@@ -19,6 +19,7 @@
 #[macro_use]
 pub mod mirror;
 pub mod abi;
+mod check;
 pub mod column;
 pub mod conversation;
 pub mod dataset;

@@ -1,11 +1,25 @@
 //! One definition, two forms: the plain Rust type that authors and the core use, and its ABI-stable mirror.
 //!
-//! Conversions move; `String` and vectors of numbers keep their allocation.
+//! Conversions move; `String` and vectors of numbers keep their allocation. The way back checks every text: Rust's `String`
+//! must be UTF-8, and what the other side wrote need not be.
 
 use abi_stable::{
     StableAbi,
-    std_types::{ROption, RString, RVec, Tuple2},
+    std_types::{ROption, RStr, RString, RVec, Tuple2},
 };
+
+/// A text that came across is not UTF-8.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("a text that is not UTF-8")]
+pub struct NotText;
+
+/// What came across, or why it cannot be used.
+pub type Imported<T> = std::result::Result<T, NotText>;
+
+/// A text of the other side, checked.
+pub(crate) fn text(text: RStr<'_>) -> Imported<&str> {
+    std::str::from_utf8(text.as_rslice().as_slice()).map_err(|_| NotText)
+}
 
 /// A plain type with an ABI-stable mirror.
 pub trait Mirror: Sized {
@@ -14,7 +28,17 @@ pub trait Mirror: Sized {
     /// Into the form that crosses.
     fn into_abi(self) -> Self::Abi;
     /// Back from it.
-    fn from_abi(abi: Self::Abi) -> Self;
+    ///
+    /// # Errors
+    /// When a text in it is not UTF-8.
+    fn from_abi(abi: Self::Abi) -> Imported<Self>;
+    /// A list back from its form; types that are the same on both sides keep the allocation as it is.
+    ///
+    /// # Errors
+    /// As [`Mirror::from_abi`].
+    fn list_from_abi(abi: RVec<Self::Abi>) -> Imported<Vec<Self>> {
+        abi.into_vec().into_iter().map(Self::from_abi).collect()
+    }
 }
 
 macro_rules! mirror_identity {
@@ -24,8 +48,11 @@ macro_rules! mirror_identity {
             fn into_abi(self) -> $ty {
                 self
             }
-            fn from_abi(abi: $ty) -> $ty {
-                abi
+            fn from_abi(abi: $ty) -> Imported<$ty> {
+                Ok(abi)
+            }
+            fn list_from_abi(abi: RVec<$ty>) -> Imported<Vec<$ty>> {
+                Ok(abi.into_vec())
             }
         }
     )*};
@@ -37,8 +64,8 @@ impl Mirror for String {
     fn into_abi(self) -> RString {
         self.into()
     }
-    fn from_abi(abi: RString) -> String {
-        abi.into_string()
+    fn from_abi(abi: RString) -> Imported<String> {
+        String::from_utf8(abi.into_bytes().into_vec()).map_err(|_| NotText)
     }
 }
 
@@ -47,8 +74,8 @@ impl<T: Mirror> Mirror for Vec<T> {
     fn into_abi(self) -> RVec<T::Abi> {
         self.into_iter().map(T::into_abi).collect::<Vec<_>>().into()
     }
-    fn from_abi(abi: RVec<T::Abi>) -> Vec<T> {
-        abi.into_vec().into_iter().map(T::from_abi).collect()
+    fn from_abi(abi: RVec<T::Abi>) -> Imported<Vec<T>> {
+        T::list_from_abi(abi)
     }
 }
 
@@ -57,8 +84,8 @@ impl<T: Mirror> Mirror for Option<T> {
     fn into_abi(self) -> ROption<T::Abi> {
         self.map(T::into_abi).into()
     }
-    fn from_abi(abi: ROption<T::Abi>) -> Option<T> {
-        abi.into_option().map(T::from_abi)
+    fn from_abi(abi: ROption<T::Abi>) -> Imported<Option<T>> {
+        abi.into_option().map(T::from_abi).transpose()
     }
 }
 
@@ -67,8 +94,8 @@ impl<A: Mirror, B: Mirror> Mirror for (A, B) {
     fn into_abi(self) -> Self::Abi {
         Tuple2(self.0.into_abi(), self.1.into_abi())
     }
-    fn from_abi(abi: Self::Abi) -> Self {
-        (A::from_abi(abi.0), B::from_abi(abi.1))
+    fn from_abi(abi: Self::Abi) -> Imported<Self> {
+        Ok((A::from_abi(abi.0)?, B::from_abi(abi.1)?))
     }
 }
 
@@ -101,8 +128,8 @@ macro_rules! contract {
             fn into_abi(self) -> $abi {
                 $abi { $( $field: $crate::mirror::Mirror::into_abi(self.$field), )* }
             }
-            fn from_abi(abi: $abi) -> Self {
-                Self { $( $field: $crate::mirror::Mirror::from_abi(abi.$field), )* }
+            fn from_abi(abi: $abi) -> $crate::mirror::Imported<Self> {
+                Ok(Self { $( $field: $crate::mirror::Mirror::from_abi(abi.$field)?, )* })
             }
         }
     )*};
@@ -144,8 +171,8 @@ macro_rules! contract_enum {
             fn into_abi(self) -> $code {
                 self.code()
             }
-            fn from_abi(abi: $code) -> Self {
-                Self::from_code(abi)
+            fn from_abi(abi: $code) -> $crate::mirror::Imported<Self> {
+                Ok(Self::from_code(abi))
             }
         }
     };

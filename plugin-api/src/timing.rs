@@ -1,7 +1,11 @@
 //! Timing: when to send. A timing mode is a state machine that is told the time and what happened, and answers with
 //! actions; it never sleeps. All times are ns on the core's monotonic clock.
 
-use crate::{Result, error::PluginError, mirror::Mirror};
+use crate::{
+    Result,
+    error::PluginError,
+    mirror::{Imported, Mirror},
+};
 
 contract_enum! {
     /// How a request ended.
@@ -533,8 +537,8 @@ impl Mirror for Event {
     fn into_abi(self) -> FlatEventAbi {
         FlatEvent::from(self).into_abi()
     }
-    fn from_abi(abi: FlatEventAbi) -> Self {
-        FlatEvent::from_abi(abi).into()
+    fn from_abi(abi: FlatEventAbi) -> Imported<Self> {
+        FlatEvent::from_abi(abi).map(Self::from)
     }
 }
 
@@ -547,11 +551,11 @@ impl Mirror for Step {
         }
         .into_abi()
     }
-    fn from_abi(abi: FlatStepAbi) -> Self {
-        let flat = FlatStep::from_abi(abi);
-        Self {
+    fn from_abi(abi: FlatStepAbi) -> Imported<Self> {
+        let flat = FlatStep::from_abi(abi)?;
+        Ok(Self {
             actions: flat.actions.into_iter().map(Action::from).collect(),
             next_wake_ns: flat.next_wake_ns,
-        }
+        })
     }
 }

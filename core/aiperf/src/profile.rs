@@ -83,6 +83,7 @@ fn verdict(outcome: RunOutcome, require_valid: bool) -> Result<ExitCode, Failure
     if let Some((message, plugin)) = outcome.failure {
         return Err(if plugin {
             Failure::plugin(message)
+                .with_help("what was measured until then is in the report; the fault is the plugin's: tell its vendor")
         } else {
             Failure::usage(message)
         });

@@ -17,6 +17,7 @@ pub mod router;
 pub mod sampler;
 pub mod services;
 pub mod setup;
+mod supervise;
 pub mod timing_manager;
 pub mod validity;
 pub mod worker;

@@ -31,13 +31,6 @@ impl Sampler {
         }
         let order = self.entry.order(self.roots, self.pass)?;
         self.pass = self.pass.wrapping_add(1);
-        if order.is_empty() || order.iter().any(|&root| root >= self.roots) {
-            return Err(PluginError::failed(format!(
-                "the sampler's order has {} entries, not all of them below {}",
-                order.len(),
-                self.roots
-            )));
-        }
         self.order = order.into_iter();
         self.order
             .next()

@@ -1,7 +1,7 @@
 //! The timing manager: one thread with a precise clock that runs the phases. It joins the pure state machine of a phase
 //! with the timing plugin, the clock, the router and the bus.
 
-use std::{sync::Arc, thread, time::Duration};
+use std::{cell::RefCell, sync::Arc, thread, time::Duration};
 
 use aiperf_http::Clock;
 use aiperf_plugin_api::{
@@ -13,11 +13,14 @@ use crossbeam_channel::{Receiver, RecvTimeoutError};
 use crate::{
     bus::{Bus, Route, ServiceId, ServiceKind, Undeliverable},
     message::{CancelReason, Failure, Message, PhaseComplete, Progress},
-    phase::{PhaseSetup, PhaseState, RootTurns, StopConditions},
+    phase::{PhaseSetup, PhaseState, RootTurns, StopConditions, TimingFault},
     router::Router,
     sampler::Sampler,
+    supervise,
 };
 
+/// Name of the service.
+const SERVICE: &str = "timing_manager";
 /// Before a deadline the thread spins for so long instead of sleeping: the kernel wakes it some tens of µs late.
 const SPIN: Duration = Duration::from_micros(60);
 /// Progress is told so often.
@@ -29,6 +32,8 @@ pub struct PhaseJob {
     pub name: String,
     /// Name of the timing entry.
     pub mode: String,
+    /// The entry as messages name it.
+    pub plugin: String,
     /// It is a warmup.
     pub warmup: bool,
     /// The timing mode, opened.
@@ -43,6 +48,13 @@ pub struct PhaseJob {
     pub grace_ns: Option<u64>,
     /// Options for the timing mode, as JSON.
     pub options: String,
+}
+
+impl PhaseJob {
+    /// What the timing mode asked for and can't have.
+    fn blame(&self, fault: &TimingFault) -> String {
+        format!("{}: step: phase `{}`: {fault}", self.plugin, self.name)
+    }
 }
 
 /// The timing manager's parts.
@@ -63,15 +75,6 @@ pub struct TimingManager {
     pub clock: Clock,
 }
 
-/// Why a phase can't go on.
-#[derive(Debug, thiserror::Error)]
-enum Fault {
-    #[error(transparent)]
-    Gone(#[from] Undeliverable),
-    #[error("{0}")]
-    Plugin(String),
-}
-
 impl TimingManager {
     /// Starts the thread. It ends when all phases have, or after a failure, which it reports.
     ///
@@ -86,33 +89,30 @@ impl TimingManager {
             records: route(ServiceId::only(ServiceKind::RecordsManager))?,
             controller: route(ServiceId::only(ServiceKind::SystemController))?,
         };
-        thread::Builder::new().name("timing_manager".into()).spawn(move || {
-            let controller = routes.controller.clone();
-            if let Err(fault) = self.run(&routes) {
-                let failure = Failure {
-                    service: "timing_manager".into(),
-                    plugin: matches!(fault, Fault::Plugin(_)),
-                    message: fault.to_string(),
-                };
-                // A controller that has gone needs no report.
-                let _ = controller.send(Message::Failed(failure));
-            }
+        let controller = routes.controller.clone();
+        supervise::spawn(SERVICE.into(), controller, move || {
+            self.run(&routes).map_err(|gone| (gone.to_string(), false))
         })
     }
 
-    fn run(mut self, routes: &Routes) -> Result<(), Fault> {
+    fn run(mut self, routes: &Routes) -> Result<(), Undeliverable> {
         self.clock.sharpen_timers_of_this_thread();
         let mut router = Router::new(routes.workers.len());
         let mut interrupted = None;
         let mut left = Left::default();
         for (index, job) in std::mem::take(&mut self.phases).into_iter().enumerate() {
             let index = u32::try_from(index).unwrap_or(u32::MAX);
-            self.run_phase(index, job, routes, &mut router, &mut interrupted, &mut left)?;
+            let went_well = self.run_phase(index, job, routes, &mut router, &mut interrupted, &mut left)?;
             router.end_phase(index);
+            if !went_well {
+                break;
+            }
         }
         Ok(())
     }
 
+    /// Runs a phase to its end. `false`: its timing mode failed. The controller then knows, what was in flight has been
+    /// cancelled, and the phase is complete as far as it went.
     fn run_phase(
         &mut self,
         index: u32,
@@ -121,9 +121,8 @@ impl TimingManager {
         router: &mut Router,
         interrupted: &mut Option<CancelReason>,
         left: &mut Left,
-    ) -> Result<(), Fault> {
+    ) -> Result<bool, Undeliverable> {
         let clock = self.clock;
-        let plugin_fault = |error: aiperf_plugin_api::PluginError| Fault::Plugin(error.to_string());
         let anchor = self.clock.anchor();
         let start_ns = self.clock.now();
         let setup = PhaseSetup {
@@ -134,15 +133,14 @@ impl TimingManager {
             grace_ns: job.grace_ns,
             urls: self.urls,
         };
-        job.timing
-            .start(&self.timing_plan(&job, start_ns, left.of(&job.mode)))
-            .map_err(plugin_fault)?;
+        let started = job.timing.start(&self.timing_plan(&job, start_ns, left.of(&job.mode)));
+        let mut fault = started.err().map(|error| error.to_string());
         let sampler = &mut self.sampler;
         let (inbox, roots) = (&self.inbox, &self.roots);
-        let mut sampler_fault = None;
+        let sampler_fault = RefCell::new(None);
         let next_root = || {
             sampler.next_root().unwrap_or_else(|error| {
-                sampler_fault = Some(error);
+                *sampler_fault.borrow_mut() = Some(error.to_string());
                 u32::MAX
             })
         };
@@ -165,9 +163,17 @@ impl TimingManager {
                 }
             }
             let now = clock.now();
-            if let Some(reason) = *interrupted
+            let reason = fault.as_ref().map(|_| CancelReason::Abort).or(*interrupted);
+            if let Some(reason) = reason
                 && !given_up
             {
+                if let Some(message) = &fault {
+                    routes.controller.send(Message::Failed(Failure {
+                        service: SERVICE.into(),
+                        message: message.clone(),
+                        plugin: true,
+                    }))?;
+                }
                 // Also when all has been sent: what is in flight is not waited for.
                 given_up = true;
                 phase.close();
@@ -178,23 +184,25 @@ impl TimingManager {
                 let worker = router.choose(&credit);
                 routes.workers[worker].send(Message::Credit(credit))?;
             }
-            if let Err(fault) = fired {
-                drop(phase);
-                let message =
-                    sampler_fault.map_or_else(|| format!("phase `{}`: {fault}", job.name), |error| error.to_string());
-                return Err(Fault::Plugin(message));
+            if let Err(error) = fired {
+                let sampler = sampler_fault.borrow_mut().take();
+                fault = Some(sampler.unwrap_or_else(|| job.blame(&error)));
+                continue;
             }
             let overdue = phase.overdue(now);
             if !overdue.is_empty() {
                 cancel(routes, index, overdue, CancelReason::GracePeriod)?;
             }
-            if phase.wants_step(now) {
+            let stepped = phase.wants_step(now);
+            if stepped {
                 let events = phase.take_events();
-                let step = job.timing.step(now, &events).map_err(plugin_fault)?;
-                phase
-                    .ask(step.actions, step.next_wake_ns)
-                    .map_err(|fault| Fault::Plugin(fault.to_string()))?;
-                continue;
+                fault = match job.timing.step(now, &events) {
+                    Ok(step) => phase
+                        .ask(step.actions, step.next_wake_ns)
+                        .err()
+                        .map(|error| job.blame(&error)),
+                    Err(error) => Some(error.to_string()),
+                };
             }
             if now >= next_progress || phase.is_complete() {
                 next_progress = now + PROGRESS_NS;
@@ -209,13 +217,31 @@ impl TimingManager {
             if phase.is_complete() {
                 break;
             }
+            if stepped {
+                continue;
+            }
             let deadline = phase.next_deadline().unwrap_or(u64::MAX).min(next_progress);
             waiting = next_message(inbox, clock, deadline);
         }
-        *left = Left {
-            state: job.timing.state().map_err(plugin_fault)?,
-            mode: job.mode,
-        };
+        let mut went_well = fault.is_none();
+        if went_well {
+            match job.timing.state() {
+                Ok(state) => {
+                    *left = Left {
+                        state,
+                        mode: job.mode.clone(),
+                    }
+                }
+                Err(error) => {
+                    went_well = false;
+                    routes.controller.send(Message::Failed(Failure {
+                        service: SERVICE.into(),
+                        message: error.to_string(),
+                        plugin: true,
+                    }))?;
+                }
+            }
+        }
         let complete = PhaseComplete {
             phase: index,
             start_ns,
@@ -223,13 +249,13 @@ impl TimingManager {
             end_ns: clock.now(),
             counts: phase.counts(),
             notes: phase.take_notes(),
-            interrupted: interrupted.is_some(),
+            interrupted: interrupted.is_some() || !went_well,
         };
         routes
             .records
             .send(Message::PhaseComplete(Box::new(complete.clone())))?;
         routes.controller.send(Message::PhaseComplete(Box::new(complete)))?;
-        Ok(())
+        Ok(went_well)
     }
 
     fn timing_plan(&self, job: &PhaseJob, start_ns: u64, state: String) -> TimingPlan {

@@ -129,7 +129,7 @@ impl PluginHost {
         let package = self.package(entry)?;
         let name = self.resolution.entry(entry).name.key().to_owned();
         let watch = Watch::new(self.plugin(entry));
-        let instance = watch.call(|| {
+        let instance = watch.call("open", || {
             open(
                 &package.root,
                 Open {

@@ -60,9 +60,18 @@ impl Plugin {
         self.max_ns.load(Relaxed)
     }
 
-    /// Puts the plugin's name before the message.
-    fn blame(&self, mut error: PluginError) -> PluginError {
-        error.message = format!("{}: {}", self.label, error.message);
+    /// Puts the plugin's name before the message, and the call unless the user's own input is at fault.
+    fn blame(&self, call: &str, mut error: PluginError) -> PluginError {
+        use ErrorKind::{Breach, Failed, InvalidInput, InvalidOptions, Panicked, Unsupported};
+        let place = match error.kind {
+            Failed | Panicked | Breach => format!("{call}: "),
+            InvalidOptions | InvalidInput | Unsupported => String::new(),
+        };
+        error.message = format!("{}: {place}{}", self.label, error.message);
+        if error.is_fault() && error.help.is_none() {
+            error.help =
+                Some("the fault is the plugin's, not your input's: report it to the package's vendor".to_owned());
+        }
         error
     }
 }
@@ -88,13 +97,26 @@ impl Watch {
     }
 
     /// Runs one call of the instance: two clock reads, a count, and a name for its error.
-    pub(crate) fn call<T>(&self, call: impl FnOnce() -> Result<T>) -> Result<T> {
+    pub(crate) fn call<T>(&self, name: &str, call: impl FnOnce() -> Result<T>) -> Result<T> {
+        self.checked(name, call, |_| Ok(()))
+    }
+
+    /// As [`Watch::call`]; an answer that `check` finds fault with is an error.
+    pub(crate) fn checked<T>(
+        &self,
+        name: &str,
+        call: impl FnOnce() -> Result<T>,
+        check: impl FnOnce(&T) -> std::result::Result<(), String>,
+    ) -> Result<T> {
         if self.poisoned.load(Relaxed) {
             let error = PluginError::new(ErrorKind::Panicked, "not called again after a panic");
-            return Err(self.plugin.blame(error));
+            return Err(self.plugin.blame(name, error));
         }
         let start = Instant::now();
-        let result = call();
+        let result = call().and_then(|answer| match check(&answer) {
+            Ok(()) => Ok(answer),
+            Err(problem) => Err(PluginError::breach(format!("it returned {problem}"))),
+        });
         let spent = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
         self.plugin.calls.fetch_add(1, Relaxed);
         self.plugin.total_ns.fetch_add(spent, Relaxed);
@@ -104,7 +126,7 @@ impl Watch {
             if error.kind == ErrorKind::Panicked {
                 self.poisoned.store(true, Relaxed);
             }
-            self.plugin.blame(error)
+            self.plugin.blame(name, error)
         })
     }
 }

@@ -37,7 +37,7 @@ impl Cancel {
     }
 
     /// Ready once the switch is thrown. One waiter per switch.
-    pub(crate) fn poll(&self, cx: &mut Context<'_>) -> Poll<()> {
+    pub fn poll(&self, cx: &mut Context<'_>) -> Poll<()> {
         if self.0.thrown.get() {
             return Poll::Ready(());
         }

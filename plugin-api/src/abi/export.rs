@@ -34,7 +34,7 @@ use crate::{
     gpu::ScrapeAbi,
     host::LogLevel,
     metric::{MetricFamilyAbi, WindowAbi},
-    mirror::Mirror,
+    mirror::{self, Mirror},
     package::Open,
     timing::{Event, FlatEventAbi, FlatStepAbi, TimingPlanAbi},
 };
@@ -147,7 +147,7 @@ impl EndpointObject for Held<dyn Endpoint> {
         answer(|| self.get()?.describe())
     }
     fn prepare(&self, request: RequestInfoAbi) -> RResult<HttpRequestAbi, PluginErrorAbi> {
-        answer(|| self.get()?.prepare(Mirror::from_abi(request)))
+        answer(|| self.get()?.prepare(Mirror::from_abi(request)?))
     }
     fn next_step(&self, abi: RSlice<'_, ExchangeAbi<'_>>) -> RResult<NextStepAbi, PluginErrorAbi> {
         answer(|| self.get()?.next(&exchanges(abi)))
@@ -159,7 +159,7 @@ impl EndpointObject for Held<dyn Endpoint> {
 
 impl DatasetObject for Held<dyn Dataset> {
     fn probe(&self, sample: SampleAbi) -> RResult<ProbeAbi, PluginErrorAbi> {
-        answer(|| self.get()?.probe(&Mirror::from_abi(sample)))
+        answer(|| self.get()?.probe(&Mirror::from_abi(sample)?))
     }
     fn open(&mut self, source: SourceBox) -> RResult<DatasetInfoAbi, PluginErrorAbi> {
         answer(|| self.get_mut()?.open(Box::new(import::ImportedSource(source))))
@@ -174,13 +174,13 @@ impl DatasetObject for Held<dyn Dataset> {
 
 impl TimingObject for Held<dyn Timing> {
     fn start(&mut self, plan: TimingPlanAbi) -> RResult<(), PluginErrorAbi> {
-        caught(|| self.get_mut()?.start(&Mirror::from_abi(plan)))
+        caught(|| self.get_mut()?.start(&Mirror::from_abi(plan)?))
             .map_err(Mirror::into_abi)
             .into()
     }
     fn step(&mut self, now_ns: u64, events: RVec<FlatEventAbi>) -> RResult<FlatStepAbi, PluginErrorAbi> {
         answer(|| {
-            let events: Vec<Event> = Mirror::from_abi(events);
+            let events: Vec<Event> = Mirror::from_abi(events)?;
             self.get_mut()?.step(now_ns, &events)
         })
     }
@@ -208,7 +208,7 @@ impl MetricObject for Held<dyn Metric> {
         })
     }
     fn derive(&self, window: WindowAbi) -> RResult<RVec<ROption<f64>>, PluginErrorAbi> {
-        answer(|| self.get()?.derive(&Mirror::from_abi(window)))
+        answer(|| self.get()?.derive(&Mirror::from_abi(window)?))
     }
 }
 
@@ -242,34 +242,36 @@ impl ExporterObject for Held<dyn Exporter> {
 
 impl GpuCollectorObject for Held<dyn GpuCollector> {
     fn poll(&mut self, now_ns: u64, scrape: ROption<ScrapeAbi>) -> RResult<PollAbi, PluginErrorAbi> {
-        answer(|| self.get_mut()?.poll(now_ns, Mirror::from_abi(scrape)))
+        answer(|| self.get_mut()?.poll(now_ns, Mirror::from_abi(scrape)?))
     }
 }
 
-/// The core's services as a vtable. Errors and panics of the core travel the same way.
+/// The core's services as a vtable. Errors and panics of the core travel the same way. Texts come from the plugin, so they
+/// are checked.
 struct ServedHost(Arc<dyn Host>);
 
 impl HostObject for ServedHost {
     fn log(&self, level: u8, message: RStr<'_>) {
         let _ = caught(|| {
-            self.0.log(LogLevel::from_code(level), message.as_str());
+            let message = String::from_utf8_lossy(message.as_rslice().as_slice());
+            self.0.log(LogLevel::from_code(level), &message);
             Ok(())
         });
     }
     fn encode(&self, text: RStr<'_>) -> RResult<RVec<u32>, PluginErrorAbi> {
-        answer(|| self.0.encode(text.as_str()))
+        answer(|| self.0.encode(mirror::text(text)?))
     }
     fn decode(&self, tokens: RSlice<'_, u32>) -> RResult<RString, PluginErrorAbi> {
         answer(|| self.0.decode(tokens.as_slice()))
     }
     fn prompt(&self, stream: RStr<'_>, tokens: u32) -> RResult<RString, PluginErrorAbi> {
-        answer(|| self.0.prompt(stream.as_str(), tokens))
+        answer(|| self.0.prompt(mirror::text(stream)?, tokens))
     }
     fn separator(&self) -> ROption<u32> {
         caught(|| Ok(self.0.separator())).unwrap_or(None).into()
     }
     fn seed(&self, stream: RStr<'_>) -> u64 {
-        caught(|| Ok(self.0.seed(stream.as_str()))).unwrap_or(0)
+        caught(|| Ok(self.0.seed(mirror::text(stream)?))).unwrap_or(0)
     }
     fn intervals(&self, rate: f64, count: u32) -> RResult<RVec<u64>, PluginErrorAbi> {
         answer(|| self.0.intervals(rate, count))

@@ -19,13 +19,16 @@ use crate::{
     gpu::{Poll, Scrape},
     host::LogLevel,
     metric::Window,
-    mirror::Mirror,
+    mirror::{self, Mirror},
     package::Open,
     timing::{Event, Step, TimingPlan},
 };
 
 fn result<T: Mirror>(abi: super::traits::AbiResult<T::Abi>) -> Result<T> {
-    abi.into_result().map(T::from_abi).map_err(Mirror::from_abi)
+    match abi.into_result() {
+        Ok(value) => Ok(T::from_abi(value)?),
+        Err(error) => Err(PluginError::from_abi(error)?),
+    }
 }
 
 pub(super) struct ImportedHost(pub(super) HostBox);
@@ -58,7 +61,7 @@ pub(super) struct ImportedSource(pub(super) SourceBox);
 
 impl Source for ImportedSource {
     fn files(&self) -> Vec<String> {
-        Mirror::from_abi(self.0.files())
+        Mirror::from_abi(self.0.files()).unwrap_or_default()
     }
     fn len(&self, file: u32) -> Result<u64> {
         result(self.0.file_len(file))
@@ -108,10 +111,10 @@ struct ImportedTiming(TimingBox);
 
 impl Timing for ImportedTiming {
     fn start(&mut self, plan: &TimingPlan) -> Result<()> {
-        self.0
-            .start(plan.clone().into_abi())
-            .into_result()
-            .map_err(Mirror::from_abi)
+        match self.0.start(plan.clone().into_abi()).into_result() {
+            Ok(()) => Ok(()),
+            Err(error) => Err(PluginError::from_abi(error)?),
+        }
     }
     fn step(&mut self, now_ns: u64, events: &[Event]) -> Result<Step> {
         let events: RVec<_> = events.iter().cloned().map(Mirror::into_abi).collect();
@@ -173,6 +176,9 @@ fn rows(batch: &Batch<'_>) -> Result<u32> {
     u32::try_from(batch.len).map_err(|_| PluginError::failed("a batch of more than 2^32 records"))
 }
 
+/// Stands for a name that is not UTF-8; no package is called so.
+const NO_TEXT: &str = "(not UTF-8)";
+
 /// A loaded or bundled package, as the host uses it.
 #[derive(Clone, Copy)]
 pub struct Root(PluginModuleRef);
@@ -185,12 +191,12 @@ impl Root {
 
     /// Name that the library states.
     pub fn name(&self) -> &'static str {
-        self.0.name().as_str()
+        mirror::text(self.0.name()).unwrap_or(NO_TEXT)
     }
 
     /// Version that the library states.
     pub fn version(&self) -> &'static str {
-        self.0.version().as_str()
+        mirror::text(self.0.version()).unwrap_or(NO_TEXT)
     }
 
     /// Everything it registers.
@@ -219,10 +225,10 @@ macro_rules! open {
                 /// # Errors
                 /// When the entry is unknown or its options are wrong.
                 pub fn $call(&self, open: Open) -> Result<Box<dyn $trait>> {
-                    (self.0.$call())(into_abi(open))
-                        .into_result()
-                        .map(|object| Box::new($imported(object)) as Box<dyn $trait>)
-                        .map_err(Mirror::from_abi)
+                    match (self.0.$call())(into_abi(open)).into_result() {
+                        Ok(object) => Ok(Box::new($imported(object))),
+                        Err(error) => Err(PluginError::from_abi(error)?),
+                    }
                 }
             )*
         }

@@ -19,7 +19,7 @@ use crate::{
     exporter::{ExporterNeedsAbi, OutputAbi},
     gpu::{Poll, ReadingAbi, ScrapeAbi},
     metric::{MetricFamilyAbi, WindowAbi},
-    mirror::Mirror,
+    mirror::{Imported, Mirror},
     timing::{FlatEventAbi, FlatStepAbi, TimingPlanAbi},
 };
 
@@ -165,14 +165,14 @@ impl Mirror for NextStep {
             after_ms,
         }
     }
-    fn from_abi(abi: NextStepAbi) -> Self {
-        match abi.request.into_option() {
+    fn from_abi(abi: NextStepAbi) -> Imported<Self> {
+        Ok(match abi.request.into_option() {
             Some(request) => Self::Request {
-                request: Mirror::from_abi(request),
+                request: Mirror::from_abi(request)?,
                 after_ms: abi.after_ms,
             },
             None => Self::Done,
-        }
+        })
     }
 }
 
@@ -201,12 +201,12 @@ impl Mirror for Poll {
             readings: readings.into_abi(),
         }
     }
-    fn from_abi(abi: PollAbi) -> Self {
-        match (abi.kind, abi.request.into_option()) {
-            (1, Some(request)) => Self::Request(Mirror::from_abi(request)),
+    fn from_abi(abi: PollAbi) -> Imported<Self> {
+        Ok(match (abi.kind, abi.request.into_option()) {
+            (1, Some(request)) => Self::Request(Mirror::from_abi(request)?),
             (2, _) => Self::Wait(abi.wait_ms),
-            _ => Self::Readings(Mirror::from_abi(abi.readings)),
-        }
+            _ => Self::Readings(Mirror::from_abi(abi.readings)?),
+        })
     }
 }
 
@@ -321,9 +321,9 @@ impl Mirror for Column {
             validity: validity.into(),
         }
     }
-    fn from_abi(abi: ColumnAbi) -> Self {
+    fn from_abi(abi: ColumnAbi) -> Imported<Self> {
         let validity = abi.validity.into_vec();
-        match abi.kind {
+        Ok(match abi.kind {
             0 => Self::U64 {
                 values: abi.u64s.into_vec(),
                 validity,
@@ -355,6 +355,6 @@ impl Mirror for Column {
                 weight: abi.f64s.into_vec(),
                 validity,
             },
-        }
+        })
     }
 }

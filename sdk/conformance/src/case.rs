@@ -105,6 +105,7 @@ pub(crate) fn told(error: &PluginError) -> String {
         ErrorKind::InvalidInput => "invalid input",
         ErrorKind::Unsupported => "unsupported",
         ErrorKind::Panicked => "panicked",
+        ErrorKind::Breach => "broke the contract",
     };
     format!("{kind}: {}", error.message)
 }

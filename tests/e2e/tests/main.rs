@@ -12,6 +12,7 @@
 //! | `interrupts` | Ctrl-C once and twice |
 //! | `secrets` | keys appear nowhere |
 //! | `transport` | https with the certificates that flags name; a proxy, and none from the environment |
+//! | `hostile` | plugins that panic, return nonsense or never return |
 //! | `plugins` | built-ins as shared libraries; broken packages |
 //! | `real_server` | a llama.cpp server |
 //! | `validity` | the verdict of a run on itself: each reason is provoked |
@@ -26,6 +27,7 @@ mod bad_input;
 mod failures;
 mod gpu_telemetry;
 mod harness;
+mod hostile;
 mod interrupts;
 mod load;
 mod measurement;

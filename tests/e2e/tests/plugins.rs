@@ -308,7 +308,7 @@ fn versions_and_digests_must_agree() {
     refused(with(&good), &newer, "--endpoint-type acme_chat", &["acme", ">=7.0, <8"]);
     // The version record stands in the file as it is: magic, then the major version of the contract.
     let mut other = good;
-    let record = record(&other).unwrap();
+    let record = record(&other, b"native-endpoints\0").unwrap();
     other[record + 8] = 9;
     refused(
         with(&other),
@@ -333,9 +333,9 @@ fn target() -> &'static str {
     }
 }
 
-/// Where the version record of the endpoints library is: other copies of its magic are constants of the program text.
-fn record(library: &[u8]) -> Option<usize> {
-    let name = b"native-endpoints\0";
+/// Where the version record of a library is: other copies of its magic are constants of the program text. `name` is that of
+/// the package, with a 0 behind it.
+pub(crate) fn record(library: &[u8], name: &[u8]) -> Option<usize> {
     (0..library.len() - 192)
         .find(|&at| library[at..].starts_with(b"AIPERF\0\x01") && library[at + 96..].starts_with(name))
 }

@@ -12,6 +12,24 @@ use crate::{
     setup::{SetupError, endpoint::EndpointSetup},
 };
 
+/// The author of the core's own files.
+const CORE: &str = "aiperf itself";
+
+/// Keeps the names of the core's own files, whoever else may want them.
+pub(super) fn claim_own(plan: &RunPlan, artifacts: &mut Artifacts) -> Result<(), ArtifactError> {
+    let own = [
+        plan.artifacts.inputs_json(),
+        plan.artifacts.log_file(),
+        plan.artifacts.ready_marker(),
+    ];
+    for path in own {
+        if let Ok(name) = path.strip_prefix(&plan.artifacts.dir) {
+            artifacts.claim(&name.to_string_lossy(), CORE)?;
+        }
+    }
+    Ok(())
+}
+
 /// `inputs.json`: the body of each turn alone.
 pub(super) fn write_inputs(
     endpoint: &EndpointSetup,
@@ -25,7 +43,7 @@ pub(super) fn write_inputs(
         path: path.clone(),
         source,
     };
-    artifacts.create("inputs.json")?;
+    artifacts.create("inputs.json", CORE)?;
     let mut file = std::io::BufWriter::new(std::fs::File::create(&path).map_err(io)?);
     file.write_all(b"{\n  \"data\": [").map_err(io)?;
     for index in 0..store.len() {

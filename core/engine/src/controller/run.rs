@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use super::{
     collectors::Collectors,
-    files::{write_inputs, write_marker},
+    files::{claim_own, write_inputs, write_marker},
     follow::Follow,
     interface::{Observer, RunOutcome, RunRequest},
 };
@@ -82,6 +82,15 @@ pub fn run(request: RunRequest, observer: &mut dyn Observer) -> Result<RunOutcom
     for note in endpoint.warnings.iter().chain(&http_warnings).chain(&notes) {
         observer.warn(note);
     }
+    for package in host.usage() {
+        for warning in &package.warnings {
+            observer.warn(&format!(
+                "plugin package {} {}: {warning}",
+                package.package, package.version
+            ));
+        }
+    }
+    claim_own(&plan, &mut artifacts)?;
     // Only now is it certain that the run can start: files of an earlier one are not emptied for nothing.
     crate::records_manager::exporters::create_files(&exporters, &mut artifacts)?;
     write_inputs(&endpoint, &store, &plan, &mut artifacts)?;

@@ -8,7 +8,7 @@ pub mod limits;
 pub mod state;
 
 pub use limits::{Slots, StopConditions};
-pub use state::{PhaseSetup, PhaseState, RootTurns};
+pub use state::{PhaseSetup, PhaseState, RootTurns, TimingFault};
 
 #[cfg(test)]
 mod state_tests;

@@ -40,6 +40,9 @@ pub struct PhaseSetup {
     pub urls: u32,
 }
 
+/// What may be asked for and wait, at most; a mode that asks for ever must not fill the memory.
+const MAX_PENDING: usize = if cfg!(test) { 100_000 } else { 10_000_000 };
+
 /// A session that is running.
 #[derive(Debug, Clone)]
 struct Session {
@@ -89,6 +92,9 @@ pub enum TimingFault {
     /// Slots per tree are not there yet.
     #[error("session {0} belongs to a tree of conversations, which is not supported yet")]
     Tree(u64),
+    /// It asks for more and more while nothing can be sent.
+    #[error("more than {MAX_PENDING} turns were asked for and cannot be sent yet")]
+    TooMany,
     /// Nothing is in flight or due, and nothing was asked for.
     #[error("nothing is in flight, and the timing mode asks for nothing more")]
     Stalled,
@@ -200,6 +206,9 @@ impl<S: FnMut() -> u32> PhaseState<S> {
                 Action::Note(line) => self.notes.push(line),
                 Action::Done => self.done = true,
             }
+        }
+        if self.due.len() + self.waiting.len() > MAX_PENDING {
+            return Err(TimingFault::TooMany);
         }
         Ok(())
     }
@@ -499,14 +508,12 @@ impl<S: FnMut() -> u32> PhaseState<S> {
     }
 
     fn check_stalled(&mut self) -> Result<(), TimingFault> {
-        let idle = !self.closed
-            && self.in_flight.is_empty()
-            && self.due.is_empty()
-            && self.waiting.is_empty()
-            && self.events.is_empty();
-        if idle && self.done {
+        let idle = !self.closed && self.in_flight.is_empty() && self.due.is_empty() && self.events.is_empty();
+        // With nothing in flight no slot will become free, so those who wait for one wait for ever.
+        let wakes = !self.done && self.next_wake_ns.is_some();
+        if idle && self.done && self.waiting.is_empty() {
             self.close();
-        } else if idle && self.next_wake_ns.is_none() && self.setup.stop.duration_ns.is_none() {
+        } else if idle && !wakes && self.setup.stop.duration_ns.is_none() {
             return Err(TimingFault::Stalled);
         }
         Ok(())

@@ -1,6 +1,6 @@
 //! The machine in virtual time, with figures worked out by hand.
 
-use aiperf_plugin_api::timing::{Action, Event, OnFull, Outcome, Pick};
+use aiperf_plugin_api::timing::{Action, Event, LimitKind, OnFull, Outcome, Pick};
 use proptest::prelude::*;
 
 use super::{
@@ -339,4 +339,45 @@ proptest! {
         prop_assert_eq!(phase.counts().returned(), issued as u64);
         prop_assert!(issued as u64 <= stop);
     }
+}
+
+#[test]
+fn those_who_wait_for_a_slot_that_never_comes_are_stalled() {
+    let no_slots = Action::SetLimit {
+        kind: LimitKind::Sessions,
+        value: 0,
+    };
+    for done in [false, true] {
+        let mut phase = phase(None, requests(2), &[1]);
+        let mut actions = vec![no_slots.clone(), start(0, START, OnFull::Wait)];
+        actions.extend(done.then_some(Action::Done));
+        phase.ask(actions, None).expect("fits");
+        let _ = phase.take_events();
+        let mut credits = Vec::new();
+        assert_eq!(phase.fire(START, &mut credits), Err(TimingFault::Stalled));
+        assert!(credits.is_empty());
+    }
+    // A mode that will be asked again may still raise the limit.
+    let mut phase = phase(None, requests(2), &[1]);
+    phase
+        .ask(vec![no_slots, start(0, START, OnFull::Wait)], Some(START + 100))
+        .expect("fits");
+    let _ = phase.take_events();
+    assert!(fire(&mut phase, START).is_empty());
+}
+
+#[test]
+fn a_mode_that_asks_for_ever_does_not_fill_the_memory() {
+    let mut phase = phase(Some(1), requests(u64::MAX), &[1]);
+    let mut asked = 0;
+    let fault = loop {
+        let actions = (0..1_000).map(|i| start(asked + i, START, OnFull::Wait)).collect();
+        if let Err(fault) = phase.ask(actions, None) {
+            break fault;
+        }
+        asked += 1_000;
+        assert!(asked <= 200_000, "it takes everything");
+    };
+    assert_eq!(fault, TimingFault::TooMany);
+    assert!(asked >= 100_000 - 1_000, "{asked}");
 }

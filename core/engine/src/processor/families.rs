@@ -1,6 +1,9 @@
 //! The metric families of a run, in an order in which each finds what it needs.
 
-use std::collections::{HashMap, HashSet};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::atomic::{AtomicBool, Ordering},
+};
 
 use aiperf_host::MetricHandle;
 use aiperf_plugin_api::{
@@ -20,6 +23,8 @@ pub struct Family {
     pub own: HashSet<String>,
     /// A failure skips the batch instead of ending the run.
     pub skip_on_error: bool,
+    /// It has failed before.
+    pub failed: AtomicBool,
 }
 
 /// Where an input of a family comes from.
@@ -102,17 +107,11 @@ impl Families {
         &self.families
     }
 
-    /// Metric columns of a batch, by family; `None` where a family failed and may be skipped. Values of records outside a
-    /// metric's population are invalid.
-    ///
-    /// # Errors
-    /// When a family failed and may not be skipped.
-    pub fn compute(
-        &self,
-        fields: &[FieldColumn],
-        records: &[Counted],
-    ) -> Result<Vec<Option<Vec<Column>>>, PluginError> {
+    /// Metric columns of a batch, by family; `None` where a family failed. Values of records outside a metric's population
+    /// are invalid. Failures of families that may not be skipped come beside, each family's first.
+    pub fn compute(&self, fields: &[FieldColumn], records: &[Counted]) -> (Vec<Option<Vec<Column>>>, Vec<PluginError>) {
         let mut results: Vec<Option<Vec<Column>>> = (0..self.families.len()).map(|_| None).collect();
+        let mut failures = Vec::new();
         for &index in &self.order {
             let family = &self.families[index];
             let columns: Vec<ColumnRef<'_>> = self.inputs[index]
@@ -138,14 +137,22 @@ impl Families {
                     }
                     Some(columns)
                 }
-                Err(error) if family.skip_on_error => {
-                    tracing::warn!("{error}; skipped for {} records", records.len());
+                Err(error) => {
+                    // The report counts the records; the reason is said once.
+                    if !family.failed.swap(true, Ordering::Relaxed) {
+                        if family.skip_on_error {
+                            tracing::warn!(
+                                "{error}; its values are left out for such records, and the report counts them"
+                            );
+                        } else {
+                            failures.push(error);
+                        }
+                    }
                     None
                 }
-                Err(error) => return Err(error),
             };
         }
-        Ok(results)
+        (results, failures)
     }
 }
 

@@ -1,6 +1,11 @@
 //! The thread of a record processor: records are taken in batches of up to [`BATCH`], and looked for every [`PATIENCE`].
 
-use std::{mem, sync::Arc, thread, time::Duration};
+use std::{
+    mem,
+    sync::Arc,
+    thread::{self, JoinHandle},
+    time::Duration,
+};
 
 use crossbeam_channel::{Receiver, bounded};
 
@@ -9,8 +14,9 @@ use super::{
     build::{self, Counted, PhaseLabel},
 };
 use crate::{
-    bus::{Bus, Route, ServiceId, ServiceKind},
+    bus::{Bus, Route, ServiceId, ServiceKind, Undeliverable},
     message::{Failure, Message, RecordBatch, RequestRecord},
+    supervise::{self, Ended},
 };
 
 /// Records of a batch, at most.
@@ -49,25 +55,22 @@ impl RecordProcessor {
     ///
     /// # Errors
     /// When a service it talks to isn't attached, or no thread can be had.
-    pub fn start(mut self, bus: &Arc<dyn Bus>) -> std::io::Result<thread::JoinHandle<()>> {
+    pub fn start(mut self, bus: &Arc<dyn Bus>) -> std::io::Result<JoinHandle<()>> {
         let route = |id| bus.route(id).map_err(std::io::Error::other);
         let records = route(ServiceId::only(ServiceKind::RecordsManager))?;
         let controller = route(ServiceId::only(ServiceKind::SystemController))?;
         let name = ServiceId::nth(ServiceKind::RecordProcessor, self.setup.index).to_string();
-        thread::Builder::new().name(name.clone()).spawn(move || {
-            if let Err((message, plugin)) = self.run(&records) {
-                let _ = controller.send(Message::Failed(Failure {
-                    service: name,
-                    message,
-                    plugin,
-                }));
-            }
-        })
+        let to = Routes {
+            name: name.clone(),
+            records,
+            controller: controller.clone(),
+        };
+        supervise::spawn(name, controller, move || self.run(&to))
     }
 
     /// A record that comes to an idle processor wakes it. From then on it looks by itself every [`PATIENCE`], so that
     /// under load no worker spends a system call on waking it.
-    fn run(&mut self, records: &Route) -> Result<(), (String, bool)> {
+    fn run(&mut self, records: &Routes) -> Result<(), Ended> {
         let mut waiting: Vec<Counted> = Vec::with_capacity(BATCH);
         while let Ok(message) = self.inbox.recv() {
             let mut next = Some(message);
@@ -92,8 +95,8 @@ impl RecordProcessor {
         &mut self,
         record: RequestRecord,
         waiting: &mut Vec<Counted>,
-        records: &Route,
-    ) -> Result<(), (String, bool)> {
+        records: &Routes,
+    ) -> Result<(), Ended> {
         if waiting
             .first()
             .is_some_and(|first| kind(&first.record) != kind(&record))
@@ -108,7 +111,7 @@ impl RecordProcessor {
         Ok(())
     }
 
-    fn flush(&self, waiting: &mut Vec<Counted>, records: &Route) -> Result<(), (String, bool)> {
+    fn flush(&self, waiting: &mut Vec<Counted>, to: &Routes) -> Result<(), Ended> {
         let Some(first) = waiting.first() else { return Ok(()) };
         let (phase, cancelled) = kind(&first.record);
         let batch = mem::replace(waiting, Vec::with_capacity(BATCH));
@@ -125,9 +128,17 @@ impl RecordProcessor {
             .iter()
             .map(|name| build::column(name, &batch, label, self.setup.index))
             .collect();
-        let metrics = families
-            .compute(&fields, &batch)
-            .map_err(|error| (error.to_string(), true))?;
+        let (metrics, failures) = families.compute(&fields, &batch);
+        let gone = |gone: Undeliverable| (gone.to_string(), false);
+        // The run is over, and yet every record that comes in still reaches the disk, without the failed family's values.
+        for error in failures {
+            let failure = Failure {
+                service: to.name.clone(),
+                message: error.to_string(),
+                plugin: true,
+            };
+            to.controller.send(Message::Failed(failure)).map_err(gone)?;
+        }
         let message = RecordBatch {
             phase,
             len: batch.len(),
@@ -139,10 +150,15 @@ impl RecordProcessor {
             fields,
             metrics,
         };
-        records
-            .send(Message::Records(Box::new(message)))
-            .map_err(|gone| (gone.to_string(), false))
+        to.records.send(Message::Records(Box::new(message))).map_err(gone)
     }
+}
+
+/// Whom a record processor talks to, and under which name.
+struct Routes {
+    name: String,
+    records: Route,
+    controller: Route,
 }
 
 /// Records that may share a batch: those of one phase, cancelled ones apart.

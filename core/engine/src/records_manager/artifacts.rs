@@ -15,6 +15,14 @@ pub enum ArtifactError {
     /// The name is not one of a file inside the folder.
     #[error("`{0}` is no name for an artifact: it must be relative, without `..`, and no symbolic link")]
     Name(String),
+    /// The file is another's.
+    #[error("`{name}` is written by {owner}; a file has one author")]
+    Taken {
+        /// The name.
+        name: String,
+        /// Who writes it.
+        owner: String,
+    },
     /// The file can't be written.
     #[error("{}: {source}; is the artifact folder writable and the disk not full?", path.display())]
     Io {
@@ -30,6 +38,7 @@ pub enum ArtifactError {
 pub struct Artifacts {
     folder: PathBuf,
     open: HashMap<String, File>,
+    owners: HashMap<PathBuf, String>,
     written: Vec<String>,
 }
 
@@ -46,6 +55,7 @@ impl Artifacts {
         Ok(Self {
             folder: folder.to_owned(),
             open: HashMap::new(),
+            owners: HashMap::new(),
             written: Vec::new(),
         })
     }
@@ -60,11 +70,30 @@ impl Artifacts {
         &self.written
     }
 
-    /// Empties a file, or makes it.
+    /// Keeps a file for an author: from then on nobody else may write it. `name` may have been claimed by the same author
+    /// before.
+    ///
+    /// # Errors
+    /// When the name is none, or another's.
+    pub fn claim(&mut self, name: &str, author: &str) -> Result<(), ArtifactError> {
+        let path = self.path(name)?;
+        let owner = self.owners.entry(path).or_insert_with(|| author.to_owned());
+        if owner == author {
+            Ok(())
+        } else {
+            Err(ArtifactError::Taken {
+                name: name.to_owned(),
+                owner: owner.clone(),
+            })
+        }
+    }
+
+    /// Empties a file of an author's, or makes it.
     ///
     /// # Errors
     /// See [`ArtifactError`].
-    pub fn create(&mut self, name: &str) -> Result<(), ArtifactError> {
+    pub fn create(&mut self, name: &str, author: &str) -> Result<(), ArtifactError> {
+        self.claim(name, author)?;
         self.open.remove(name);
         self.open(name, true).map(drop)
     }
@@ -73,7 +102,8 @@ impl Artifacts {
     ///
     /// # Errors
     /// See [`ArtifactError`].
-    pub fn write(&mut self, output: &Output) -> Result<(), ArtifactError> {
+    pub fn write(&mut self, output: &Output, author: &str) -> Result<(), ArtifactError> {
+        self.claim(&output.file, author)?;
         if !output.append {
             self.open.remove(&output.file);
         }
@@ -155,15 +185,34 @@ mod tests {
             (false, "3", "3"),
             (true, "4", "34"),
         ] {
-            artifacts.write(&output("x/y.txt", append, data)).expect("written");
+            artifacts.write(&output("x/y.txt", append, data), "a").expect("written");
             assert_eq!(
                 fs::read_to_string(folder.path().join("a/b/x/y.txt")).expect("read"),
                 expected
             );
         }
-        artifacts.create("x/y.txt").expect("emptied");
+        artifacts.create("x/y.txt", "a").expect("emptied");
         assert_eq!(fs::read_to_string(folder.path().join("a/b/x/y.txt")).expect("read"), "");
         assert_eq!(artifacts.written(), ["x/y.txt"]);
+    }
+
+    #[test]
+    fn a_file_has_one_author() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut artifacts = Artifacts::new(folder.path()).expect("made");
+        artifacts.create("x/y.txt", "a").expect("made");
+        artifacts.claim("later.json", "a").expect("kept");
+        for name in ["x/y.txt", "x//y.txt", "later.json"] {
+            let error = artifacts.write(&output(name, false, "z"), "b").expect_err(name);
+            assert!(
+                matches!(&error, ArtifactError::Taken { owner, .. } if owner == "a"),
+                "{error}"
+            );
+        }
+        artifacts
+            .write(&output("x/y.txt", false, "1"), "a")
+            .expect("its author may");
+        assert!(!folder.path().join("later.json").exists());
     }
 
     #[test]
@@ -184,7 +233,10 @@ mod tests {
             "a\0b",
         ] {
             assert!(
-                matches!(artifacts.write(&output(name, true, "")), Err(ArtifactError::Name(_))),
+                matches!(
+                    artifacts.write(&output(name, true, ""), "a"),
+                    Err(ArtifactError::Name(_))
+                ),
                 "{name:?}"
             );
         }

@@ -1,6 +1,6 @@
 //! Exporters in use: what they want, and where what they return goes.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use aiperf_host::ExporterHandle;
 use aiperf_plugin_api::{Batch, Column, ColumnRef, Exporter, Output, PluginError, exporter::ExporterNeeds};
@@ -42,6 +42,16 @@ pub enum ExportError {
         /// What is wrong.
         source: ArtifactError,
     },
+}
+
+impl ExportError {
+    /// The exporter is at fault; else the disk is.
+    pub fn is_plugin(&self) -> bool {
+        match self {
+            Self::Plugin(_) => true,
+            Self::Artifact { source, .. } => matches!(source, ArtifactError::Name(_) | ArtifactError::Taken { .. }),
+        }
+    }
 }
 
 /// Where an exporter's column comes from.
@@ -105,7 +115,8 @@ impl ColumnMap {
 pub struct Exporters {
     exporters: Vec<(ExporterInUse, Vec<Wanted>)>,
     console: Vec<(i32, String)>,
-    skipped: Vec<String>,
+    /// By exporter: its first failure, and how many there were.
+    skipped: BTreeMap<String, (String, u64)>,
 }
 
 impl Exporters {
@@ -121,7 +132,7 @@ impl Exporters {
         Self {
             exporters,
             console: Vec::new(),
-            skipped: Vec::new(),
+            skipped: BTreeMap::new(),
         }
     }
 
@@ -189,9 +200,16 @@ impl Exporters {
             .collect()
     }
 
-    /// Failures that were skipped.
+    /// Failures that were skipped, one line for each exporter.
     pub fn take_skipped(&mut self) -> Vec<String> {
-        std::mem::take(&mut self.skipped)
+        let line = |(error, count): (String, u64)| match count {
+            1 => format!("{error}; skipped, so its output is incomplete"),
+            _ => format!(
+                "{error}; skipped, as {} later ones, so its output is incomplete",
+                count - 1
+            ),
+        };
+        std::mem::take(&mut self.skipped).into_values().map(line).collect()
     }
 
     fn each(
@@ -209,14 +227,16 @@ impl Exporters {
                         return Ok(());
                     }
                     artifacts
-                        .write(&output)
+                        .write(&output, exporter.handle.plugin().label())
                         .map_err(|source| artifact_error(exporter, source))
                 })
             });
             match done {
                 Ok(()) => true,
                 Err(error) if exporter.skip_on_error => {
-                    skipped.push(error.to_string());
+                    let first = || (error.to_string(), 0);
+                    let label = exporter.handle.plugin().label().to_owned();
+                    skipped.entry(label).or_insert_with(first).1 += 1;
                     true
                 }
                 Err(error) => {
@@ -233,11 +253,15 @@ impl Exporters {
 ///
 /// # Errors
 /// When one can't be written.
-pub fn create_files(exporters: &[ExporterInUse], artifacts: &mut Artifacts) -> Result<(), ArtifactError> {
-    exporters
-        .iter()
-        .flat_map(|exporter| &exporter.needs.files)
-        .try_for_each(|file| artifacts.create(file))
+pub fn create_files(exporters: &[ExporterInUse], artifacts: &mut Artifacts) -> Result<(), ExportError> {
+    for exporter in exporters {
+        for file in &exporter.needs.files {
+            artifacts
+                .create(file, exporter.handle.plugin().label())
+                .map_err(|source| artifact_error(exporter, source))?;
+        }
+    }
+    Ok(())
 }
 
 fn artifact_error(exporter: &ExporterInUse, source: ArtifactError) -> ExportError {

@@ -130,23 +130,17 @@ impl Phases {
         profiling.map(|phase| phase.accumulator.valid_records()).sum()
     }
 
-    /// Reports of the phases that have ended, and warnings.
-    ///
-    /// # Errors
-    /// When a metric family fails to derive and may not be skipped.
-    pub fn report(
-        &self,
-        families: &Families,
-        visibility: Visibility,
-        gpu: &Gpu,
-    ) -> Result<(Vec<report::PhaseReport>, Vec<String>), PluginError> {
-        let (mut reports, mut warnings) = (Vec::new(), Vec::new());
+    /// Reports of the phases that have ended. A family that fails to derive costs its own values alone.
+    pub fn report(&self, families: &Families, visibility: Visibility, gpu: &Gpu) -> Reported {
+        let mut reported = Reported::default();
         for phase in &self.phases {
-            let Some(complete) = &phase.complete else { continue };
-            let facts = facts(&phase.label, gpu.facts(complete));
-            reports.push(self.report_phase(phase, complete, families, visibility, &facts, &mut warnings)?);
+            if let Some(complete) = &phase.complete {
+                let facts = facts(&phase.label, gpu.facts(complete));
+                let report = self.report_phase(phase, complete, families, visibility, &facts, &mut reported);
+                reported.phases.push(report);
+            }
         }
-        Ok((reports, warnings))
+        reported
     }
 
     /// The phases that have ended.
@@ -161,8 +155,8 @@ impl Phases {
         families: &Families,
         visibility: Visibility,
         facts: &str,
-        warnings: &mut Vec<String>,
-    ) -> Result<report::PhaseReport, PluginError> {
+        reported: &mut Reported,
+    ) -> report::PhaseReport {
         let duration_ns = complete.end_ns.saturating_sub(complete.start_ns);
         let window = Window {
             start_ns: complete.start_wall_ns,
@@ -176,31 +170,39 @@ impl Phases {
             let Some(family) = families.families().get(index) else {
                 continue;
             };
-            match family.handle.derive(&summary.derive_input(index, facts.to_owned())) {
-                Ok(values) => summary
-                    .set_derived(index, &values)
-                    .map_err(|error| PluginError::failed(format!("{}: {error}", family.handle.plugin().label())))?,
-                Err(error) if family.skip_on_error => {
-                    warnings.push(format!("{error}; its derived metrics are missing"))
-                }
-                Err(error) => return Err(error),
+            let derived = family
+                .handle
+                .derive(&summary.derive_input(index, facts.to_owned()))
+                .and_then(|values| {
+                    summary
+                        .set_derived(index, &values)
+                        .map_err(|error| PluginError::failed(format!("{}: {error}", family.handle.plugin().label())))
+                });
+            match derived {
+                Ok(()) => {}
+                Err(error) if family.skip_on_error => reported
+                    .warnings
+                    .push(format!("{error}; its derived metrics are missing")),
+                Err(error) => reported.failures.push(error),
             }
         }
         let name = &phase.label.name;
-        warnings.extend(
+        reported.warnings.extend(
             summary
                 .lost()
                 .map(|tag| format!("phase `{name}`: the values of `{tag}` outgrew their memory")),
         );
-        warnings.extend(phase.accumulator.skipped().map(|(index, records)| {
-            let label = families
-                .families()
-                .get(index)
-                .map_or("a metric family", |family| family.handle.plugin().label());
-            format!("phase `{name}`: {label} was skipped for {records} records")
-        }));
+        reported
+            .warnings
+            .extend(phase.accumulator.skipped().map(|(index, records)| {
+                let label = families
+                    .families()
+                    .get(index)
+                    .map_or("a metric family", |family| family.handle.plugin().label());
+                format!("phase `{name}`: {label} was skipped for {records} records")
+            }));
         if phase.resent > 0 {
-            warnings.push(format!(
+            reported.warnings.push(format!(
                 "phase `{name}`: {} requests were sent again over a fresh connection, because the server had closed the \
                  kept one; their times include the first try",
                 phase.resent
@@ -225,7 +227,7 @@ impl Phases {
                 count: errors.ungrouped,
             });
         }
-        Ok(report::PhaseReport {
+        report::PhaseReport {
             name: name.clone(),
             kind: if phase.label.warmup { "warmup" } else { "profiling" }.into(),
             index: complete.phase,
@@ -236,8 +238,19 @@ impl Phases {
             metrics: summary.results().into_iter().map(Into::into).collect(),
             errors: groups,
             slices: Vec::new(),
-        })
+        }
     }
+}
+
+/// What the phases have come to.
+#[derive(Debug, Default)]
+pub struct Reported {
+    /// One for each phase that has ended.
+    pub phases: Vec<report::PhaseReport>,
+    /// What the reader should know.
+    pub warnings: Vec<String>,
+    /// Families that failed to derive and may not be skipped; the reports lack their values.
+    pub failures: Vec<PluginError>,
 }
 
 impl Positions {

@@ -1,6 +1,6 @@
 //! The thread of the records manager.
 
-use std::{sync::Arc, thread};
+use std::{sync::Arc, thread::JoinHandle};
 
 use aiperf_plugin_api::report::{Report, RunInfo};
 use aiperf_records::{catalogue::Catalogue, summary::Visibility};
@@ -10,12 +10,13 @@ use super::{
     Artifacts, ExporterInUse,
     exporters::{ColumnMap, ExportError, Exporters},
     gpu::{Gpu, SourceLabel},
-    phases::Phases,
+    phases::{Phases, Reported},
 };
 use crate::{
     bus::{Bus, Route, ServiceId, ServiceKind, Undeliverable},
     message::{ExportDone, Failure, Message, PhasesReport},
     processor::{Families, build::PhaseLabel},
+    supervise,
 };
 
 /// What the records manager is made of.
@@ -59,12 +60,12 @@ impl RecordsManager {
     ///
     /// # Errors
     /// When a service it talks to isn't attached, or no thread can be had.
-    pub fn start(self, bus: &Arc<dyn Bus>) -> std::io::Result<thread::JoinHandle<()>> {
+    pub fn start(self, bus: &Arc<dyn Bus>) -> std::io::Result<JoinHandle<()>> {
         let controller = bus
             .route(ServiceId::only(ServiceKind::SystemController))
             .map_err(std::io::Error::other)?;
         let (setup, inbox) = (self.setup, self.inbox);
-        thread::Builder::new().name("records_manager".into()).spawn(move || {
+        supervise::spawn("records_manager".into(), controller.clone(), move || {
             let mut work = Work {
                 phases: Phases::new(&setup.phases, setup.catalogue, &setup.columns),
                 exporters: Exporters::new(setup.exporters, &setup.columns),
@@ -74,8 +75,7 @@ impl RecordsManager {
                 info: setup.info,
                 controller,
             };
-            // A controller that has gone needs no report.
-            let _ = work.run(&inbox);
+            work.run(&inbox).map_err(|gone| (gone.to_string(), false))
         })
     }
 }
@@ -135,20 +135,20 @@ impl Work {
     }
 
     fn report_failed(&self, errors: Vec<ExportError>) -> Result<(), Undeliverable> {
-        errors.into_iter().try_for_each(|error| {
-            let plugin = matches!(error, ExportError::Plugin(_));
-            self.failed(error.to_string(), plugin)
-        })
+        errors
+            .into_iter()
+            .try_for_each(|error| self.failed(error.to_string(), error.is_plugin()))
     }
 
     fn summarise(&self) -> Result<(), Undeliverable> {
-        let (phases, mut warnings) = match self.phases.report(&self.families, Visibility::default(), &self.gpu) {
-            Ok(reported) => reported,
-            Err(error) => {
-                self.failed(error.to_string(), true)?;
-                (Vec::new(), Vec::new())
-            }
-        };
+        let Reported {
+            phases,
+            mut warnings,
+            failures,
+        } = self.phases.report(&self.families, Visibility::default(), &self.gpu);
+        for error in failures {
+            self.failed(error.to_string(), true)?;
+        }
         let valid = self.phases.valid_profiling();
         let gpu = self.gpu.section(self.phases.completed()).map(|(section, more)| {
             warnings.extend(more);

@@ -33,6 +33,7 @@ fn job(opener: &Opener<'_>, phase: &PhasePlan) -> Result<PhaseJob, SetupError> {
     Ok(PhaseJob {
         name: phase.name.clone(),
         mode: phase.timing.clone(),
+        plugin: timing.plugin().label().to_owned(),
         warmup: phase.kind == PhaseKind::Warmup,
         timing: Box::new(timing),
         rate: phase.rate,

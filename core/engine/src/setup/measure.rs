@@ -1,6 +1,9 @@
 //! Metrics and exporters of a run.
 
-use std::{collections::HashSet, sync::Arc};
+use std::{
+    collections::HashSet,
+    sync::{Arc, atomic::AtomicBool},
+};
 
 use aiperf_config::ExportLevel;
 use aiperf_host::{Role, registry::OnError};
@@ -75,6 +78,7 @@ pub fn families(opener: &Opener<'_>, endpoint: &EndpointSetup) -> Result<Vec<Fam
             family,
             own,
             skip_on_error: declared.on_error == OnError::Skip,
+            failed: AtomicBool::new(false),
             handle,
         });
     }

@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use crate::{
     dataset::DatasetError,
     processor::families::Circle,
-    records_manager::ArtifactError,
+    records_manager::{ArtifactError, exporters::ExportError},
     services::{Services, SharedTokenizer},
 };
 
@@ -40,6 +40,9 @@ pub enum SetupError {
     /// An artifact can't be written.
     #[error("--artifact-dir: {0}")]
     Artifact(#[from] ArtifactError),
+    /// An exporter asks for a file that it can't have.
+    #[error(transparent)]
+    Export(#[from] ExportError),
     /// A flag that this run can't follow.
     #[error("{flag}: {problem}")]
     Flag {
@@ -68,13 +71,14 @@ impl From<ResolveError> for SetupError {
 impl SetupError {
     /// A plugin can't be loaded or has failed; else the input is at fault.
     pub fn is_plugin(&self) -> bool {
-        use aiperf_plugin_api::ErrorKind::{Failed, InvalidInput, InvalidOptions, Panicked, Unsupported};
+        use aiperf_plugin_api::ErrorKind::{Breach, Failed, InvalidInput, InvalidOptions, Panicked, Unsupported};
         let at_fault = |error: &PluginError| match error.kind {
-            Panicked | Failed | Unsupported => true,
+            Panicked | Breach | Failed | Unsupported => true,
             InvalidOptions | InvalidInput => false,
         };
         match self {
             Self::Host(HostError::Load(_)) | Self::Circle(_) | Self::Catalogue(_) => true,
+            Self::Export(error) => error.is_plugin(),
             Self::Host(HostError::Plugin(error)) | Self::Plugin(error) | Self::Dataset(DatasetError::Plugin(error)) => {
                 at_fault(error)
             }

@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use super::{
     io::{self, Command},
-    record::{self, RequestFacts},
+    record::{self, Cancellation, RequestFacts},
     request::{Identity, RequestTemplate},
     session::Session,
 };
@@ -19,6 +19,7 @@ use crate::{
     bus::{Bus, Route, ServiceId, ServiceKind, Undeliverable},
     dataset::DatasetStore,
     message::{CancelReason, Credit, CreditReturn, Failure, Message, RequestRecord},
+    supervise,
 };
 
 /// What reaches the compute thread.
@@ -95,6 +96,9 @@ impl Worker {
         let (commands, io_thread) = io::spawn(&format!("{name}_io"), self.setup.http.clone(), self.sender)?;
         let inbox = self.inbox;
         let mut compute = Compute {
+            name: name.clone(),
+            controller: controller.clone(),
+            at_fault: false,
             setup: self.setup,
             clock: Clock,
             commands,
@@ -108,17 +112,11 @@ impl Worker {
             next_processor: 0,
             phase: 0,
         };
-        thread::Builder::new().name(name.clone()).spawn(move || {
-            if let Err(gone) = compute.run(&inbox) {
-                let failure = Failure {
-                    service: name,
-                    message: gone.to_string(),
-                    plugin: false,
-                };
-                let _ = controller.send(Message::Failed(failure));
-            }
+        supervise::spawn(name, controller, move || {
+            let ended = compute.run(&inbox);
             drop(compute);
             let _ = io_thread.join();
+            ended.map_err(|gone| (gone.to_string(), false))
         })
     }
 }
@@ -133,6 +131,10 @@ struct Running {
 }
 
 struct Compute {
+    name: String,
+    controller: Route,
+    /// The endpoint was found broken, and the controller knows.
+    at_fault: bool,
     setup: WorkerSetup,
     clock: Clock,
     commands: UnboundedSender<Command>,
@@ -212,6 +214,7 @@ impl Compute {
                 Ok(())
             }
             Err(error) => {
+                self.judge(&error)?;
                 let anchor = self.clock.anchor();
                 let record = record::unsent(facts, self.clock.now(), anchor.wall(self.clock.now()), &error);
                 self.finish(record, None, None)
@@ -274,6 +277,19 @@ impl Compute {
         Ok(request)
     }
 
+    /// A broken endpoint ends the run; one that refuses a request does not. What is in flight still becomes records.
+    fn judge(&mut self, error: &PluginError) -> Result<(), Undeliverable> {
+        if !error.is_fault() || self.at_fault {
+            return Ok(());
+        }
+        self.at_fault = true;
+        self.controller.send(Message::Failed(Failure {
+            service: self.name.clone(),
+            message: error.to_string(),
+            plugin: true,
+        }))
+    }
+
     fn cancel(&mut self, phase: u32, ids: &[u64], reason: CancelReason) {
         for id in ids {
             if let Some(key) = self.keys.get(&(phase, *id))
@@ -291,8 +307,11 @@ impl Compute {
             return Ok(());
         };
         let usable = running.exchanges.last().is_some_and(Exchange::is_success);
-        if self.setup.polls && usable && running.cancelled.is_none() {
+        let mut cut_short = false;
+        if self.setup.polls && usable {
             match self.next_command(key, &running) {
+                // A cancellation that came between two exchanges: what is there so far is not the whole answer.
+                Ok(Some(_)) if running.cancelled.is_some() => cut_short = true,
                 Ok(Some(command)) => {
                     self.running.insert(key, running);
                     let _ = self.commands.send(command);
@@ -304,6 +323,9 @@ impl Compute {
         }
         self.keys.remove(&(running.facts.credit.phase, running.facts.credit.id));
         let decoded = self.decode(&running);
+        if let Some(Err(error)) = &decoded {
+            self.judge(error)?;
+        }
         let (mut reply, mut carry) = (None, None);
         let decoded = decoded.map(|result| {
             result.map(|mut decoded| {
@@ -314,7 +336,11 @@ impl Compute {
         });
         let anchor = self.clock.anchor();
         let responses = self.setup.keep_responses.then(|| record::responses(&running.exchanges));
-        let mut record = record::finished(running.facts, &running.exchanges, decoded, running.cancelled, |mono| {
+        let cancelled = Cancellation {
+            asked: running.cancelled,
+            cut_short,
+        };
+        let mut record = record::finished(running.facts, &running.exchanges, decoded, cancelled, |mono| {
             anchor.wall(mono)
         });
         record.responses = responses;

@@ -1,6 +1,15 @@
 //! The I/O thread of a worker: sockets, framing, timestamps, nothing else. No plugin is ever called here.
 
-use std::{cell::RefCell, collections::HashMap, rc::Rc, thread, time::Duration};
+use std::{
+    cell::RefCell,
+    collections::HashMap,
+    future::{Future, poll_fn},
+    pin::pin,
+    rc::Rc,
+    task::Poll,
+    thread,
+    time::Duration,
+};
 
 use aiperf_http::{Cancel, Client, Exchange, Options, Request};
 use crossbeam_channel::Sender;
@@ -44,6 +53,16 @@ pub fn spawn(
     Ok((commands, thread))
 }
 
+/// Waits, but not for a request that is cancelled meanwhile; the client sees that and sends nothing.
+async fn wait(time: Duration, cancel: &Cancel) {
+    let mut sleep = pin!(tokio::time::sleep(time));
+    poll_fn(|cx| match cancel.poll(cx) {
+        Poll::Ready(()) => Poll::Ready(()),
+        Poll::Pending => sleep.as_mut().poll(cx),
+    })
+    .await;
+}
+
 async fn serve(mut inbox: UnboundedReceiver<Command>, options: Options, done: Sender<Input>) {
     let client = Rc::new(Client::new(options));
     let running: Rc<RefCell<HashMap<u64, Cancel>>> = Rc::default();
@@ -55,7 +74,7 @@ async fn serve(mut inbox: UnboundedReceiver<Command>, options: Options, done: Se
                 let (client, running, done) = (client.clone(), running.clone(), done.clone());
                 tokio::task::spawn_local(async move {
                     if after_ms > 0 {
-                        tokio::time::sleep(Duration::from_millis(after_ms)).await;
+                        wait(Duration::from_millis(after_ms), &cancel).await;
                     }
                     let exchange: Exchange = client.send(&request, &cancel).await;
                     running.borrow_mut().remove(&key);

@@ -39,6 +39,15 @@ pub struct RequestFacts {
     pub labels: Vec<(String, String)>,
 }
 
+/// Whether a request was cancelled.
+#[derive(Debug, Clone, Copy)]
+pub struct Cancellation {
+    /// It was to be, and why.
+    pub asked: Option<CancelReason>,
+    /// Its last exchange had ended by then, but another was to follow.
+    pub cut_short: bool,
+}
+
 /// An exchange in the form of the contract. `whole_end` holds the end of a body that is one event.
 pub fn view<'a>(exchange: &'a HttpExchange, whole_end: &'a mut [u32; 1]) -> Exchange<'a> {
     let content_type = exchange.content_type.as_deref().unwrap_or_default();
@@ -176,7 +185,7 @@ pub fn finished(
     facts: RequestFacts,
     exchanges: &[HttpExchange],
     decoded: Option<Result<Decoded, PluginError>>,
-    cancelled: Option<CancelReason>,
+    cancelled: Cancellation,
     wall: impl Fn(u64) -> u64,
 ) -> RequestRecord {
     let (Some(first), Some(last)) = (exchanges.first(), exchanges.last()) else {
@@ -224,11 +233,12 @@ pub fn finished(
         }
         _ => {}
     }
-    if let Some(reason) = cancelled
-        && last
-            .error
-            .as_ref()
-            .is_some_and(|error| error.kind == ErrorKind::Cancelled)
+    let on_the_way = last
+        .error
+        .as_ref()
+        .is_some_and(|error| error.kind == ErrorKind::Cancelled);
+    if let Some(reason) = cancelled.asked
+        && (on_the_way || cancelled.cut_short)
     {
         record.cancelled = Some((reason, wall(last.timings.end)));
         record.error = Some(cancel_error(reason));

@@ -105,12 +105,16 @@ pub enum LoadCause {
         host: ApiVersion,
     },
     /// Same major version, yet the types do not fit.
-    #[error("the library's types do not fit: it was built for plugin API {plugin}, this aiperf speaks {host}")]
+    #[error(
+        "the library's types do not fit: {difference}; it was built for plugin API {plugin}, this aiperf speaks {host}"
+    )]
     Layout {
         /// The library's version.
         plugin: ApiVersion,
         /// Ours.
         host: ApiVersion,
+        /// The first difference, in one line.
+        difference: String,
         /// The full comparison, for a file rather than a screen.
         dump: String,
     },
@@ -181,7 +185,7 @@ impl LoadCause {
             Self::NotALibrary { .. } => "the `library:` path names the wrong file, or a download failed",
             Self::OtherPlatform { .. } => "the `library:` path names the build for another machine",
             Self::Damaged { .. } => "a download or copy was cut short",
-            Self::NoRecord => "the library is not an aiperf plugin, or lacks the SDK's `export!`",
+            Self::NoRecord => "the file is a program or a library of another kind, or it lacks the SDK's `export!`",
             Self::ApiMajor { plugin, host } if plugin.major > host.major => "the plugin is newer than this aiperf",
             Self::ApiMajor { .. } => "the plugin is older than this aiperf",
             Self::ApiRange { .. } => "the package was released for other versions of aiperf",
@@ -206,9 +210,7 @@ impl LoadCause {
             Self::OutsideFolder { .. } => "copy the library into the folder of the registry file",
             Self::NoTarget { .. } | Self::OtherPlatform { .. } => "get the package for this platform from its vendor",
             Self::NotALibrary { .. } => "correct `library:` in the registry file, or install the package again",
-            Self::NoRecord | Self::MissingSymbol => {
-                "run `aiperf plugins --validate --plugin-registry FILE`; rebuild with the SDK"
-            }
+            Self::NoRecord | Self::MissingSymbol => "run `aiperf plugins validate FILE`; rebuild with the SDK",
             Self::ApiMajor { plugin, host } if plugin.major > host.major => "update aiperf, or use an older package",
             Self::ApiMajor { .. } | Self::ApiRange { .. } => "update the package, or use an aiperf it works with",
             Self::Layout { .. } | Self::AbiBase { .. } => "rebuild the plugin with the released SDK",
@@ -216,9 +218,7 @@ impl LoadCause {
             Self::Seal { .. } => "allow memfd_create, or remove `sha256:` if you trust the file",
             Self::Dynamic { .. } => "install what the message names, or get a build for this system",
             Self::Start { .. } => "report it to the package's vendor",
-            Self::Declaration { .. } => {
-                "correct the registry file; `aiperf plugins --validate --plugin-registry FILE` checks it"
-            }
+            Self::Declaration { .. } => "correct the registry file; `aiperf plugins validate FILE` checks it",
             Self::NotBundled { .. } => "use a complete build of aiperf",
             Self::NoWasm => "use a native build of the package",
             Self::NativeRefused => "choose a WebAssembly package, or drop --wasm-only if you trust this one",

@@ -3,10 +3,12 @@
 //! * `inspect`: what a library file says about itself, read from its bytes without running any of it.
 //! * `library`: the library file of a package, found and verified.
 //! * `native`: a library becomes a root module. The only unsafe code of this crate.
+//! * `difference`: where types that do not fit differ.
 //! * `package`: the form, the file and the checks around both.
 //!
 //! A package is never unloaded: its code may be referred to from anywhere.
 
+mod difference;
 mod error;
 mod inspect;
 mod library;

@@ -9,8 +9,8 @@
     reason = "loading foreign code cannot be checked by the compiler; all of it is in this file"
 )]
 
-use super::LoadCause;
 use super::library::LibraryFile;
+use super::{LoadCause, difference};
 use aiperf_plugin_api::abi::PluginModuleRef;
 use aiperf_plugin_api::abi::abi_stable::StableAbi;
 use aiperf_plugin_api::abi::abi_stable::abi_stability::abi_checking::check_layout_compatibility;
@@ -36,23 +36,29 @@ pub(super) fn load(library: &LibraryFile) -> Result<Root, LoadCause> {
 }
 
 fn check_layout(header: &'static LibHeader, plugin: ApiVersion) -> Result<(), LoadCause> {
-    let failed = |dump: String| LoadCause::Layout {
+    let failed = |difference: String, dump: String| LoadCause::Layout {
         plugin,
         host: API,
+        difference,
         dump,
     };
     let ours = <PluginModuleRef as StableAbi>::LAYOUT;
-    let theirs = header
-        .layout()
-        .ok_or_else(|| failed("the library carries no description of its types".to_owned()))?;
+    let theirs = header.layout().ok_or_else(|| {
+        failed(
+            "the library carries no description of its types".to_owned(),
+            String::new(),
+        )
+    })?;
     // The likelier direction first, so that the dump is about it.
     let (first, second) = if plugin < API {
         ((theirs, ours), (ours, theirs))
     } else {
         ((ours, theirs), (theirs, ours))
     };
-    check_layout_compatibility(first.0, first.1)
-        .or_else(|errors| check_layout_compatibility(second.0, second.1).map_err(|_| failed(errors.to_string())))
+    check_layout_compatibility(first.0, first.1).or_else(|errors| {
+        check_layout_compatibility(second.0, second.1)
+            .map_err(|_| failed(difference::first(&errors, plugin >= API), errors.to_string()))
+    })
 }
 
 fn library_error(error: LibraryError) -> LoadCause {
@@ -60,8 +66,16 @@ fn library_error(error: LibraryError) -> LoadCause {
     match &error {
         LibraryError::OpenError { err, .. } => LoadCause::Dynamic { message: message(err) },
         LibraryError::GetSymbolError { .. } => LoadCause::MissingSymbol,
-        LibraryError::InvalidAbiHeader(_) | LibraryError::InvalidCAbi { .. } => LoadCause::AbiBase {
-            message: message(&error),
+        LibraryError::InvalidAbiHeader(header) => LoadCause::AbiBase {
+            message: format!(
+                "\"{}\" {}.{}",
+                String::from_utf8_lossy(&header.magic_string).trim_end(),
+                header.abi_major,
+                header.abi_minor
+            ),
+        },
+        LibraryError::InvalidCAbi { .. } => LoadCause::AbiBase {
+            message: "its numbers and pointers are passed differently".to_owned(),
         },
         _ => LoadCause::Start {
             message: message(&error),

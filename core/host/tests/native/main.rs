@@ -1,5 +1,6 @@
 //! The native loader against real files: the fixture plugins of `examples/`, and broken copies of them.
 
 mod broken;
+mod messages;
 mod scene;
 mod works;

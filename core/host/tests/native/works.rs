@@ -76,12 +76,12 @@ fn a_panic_is_an_error_and_the_instance_is_not_entered_again() {
     assert_eq!(first.kind, ErrorKind::Panicked);
     assert_eq!(
         first.message,
-        "endpoint/fragile (package fixture 1.2.3): the plugin panicked: fragile things break"
+        "endpoint/fragile (package fixture 1.2.3): prepare: the plugin panicked: fragile things break"
     );
     let second = endpoint.decode(&[]).unwrap_err();
     assert_eq!(
         second.message,
-        "endpoint/fragile (package fixture 1.2.3): not called again after a panic"
+        "endpoint/fragile (package fixture 1.2.3): decode: not called again after a panic"
     );
     let fresh = host.open_endpoint(entry, "", Arc::new(NoServices)).unwrap();
     assert_eq!(
@@ -120,7 +120,7 @@ fn a_bundled_package_takes_the_same_way() {
         .unwrap_err()
         .to_string();
     assert!(
-        error.starts_with("endpoint/plain (package core 0.1.0): the package has no entry `plain`"),
+        error.starts_with("endpoint/plain (package core 0.1.0): open: the package has no entry `plain`"),
         "{error}"
     );
     let usage = host.usage();

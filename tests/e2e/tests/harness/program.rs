@@ -17,7 +17,7 @@ pub(crate) fn binary() -> &'static Path {
     })
 }
 
-/// The built-in plugins of a category as a shared library.
+/// The built-in plugins of a category as a shared library, or the `hostile` plugin.
 pub(crate) fn plugin_library(category: &str) -> PathBuf {
     let (prefix, suffix) = (env::consts::DLL_PREFIX, env::consts::DLL_SUFFIX);
     built().join(format!("{prefix}aiperf_{category}_plugin{suffix}"))
@@ -59,7 +59,7 @@ fn build() -> Option<PathBuf> {
         "--package",
         "aiperf-contract-tests",
     ]);
-    for category in LIBRARIES {
+    for category in LIBRARIES.into_iter().chain(["hostile"]) {
         cargo.args(["--package", &format!("aiperf-{category}-plugin")]);
     }
     cargo.arg("--target-dir").arg(folder.parent().unwrap());
