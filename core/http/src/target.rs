@@ -101,7 +101,7 @@ impl Target {
     ///
     /// `http://` is assumed. The path is appended to that of the URL, unless the URL already ends in it; of `/v1` at
     /// the end of the URL and `/v1/` at the start of the path, one remains. `None` or an empty path appends nothing.
-    /// The URL's query is kept, its fragment dropped (it is never sent).
+    /// Queries are kept, fragments dropped (they are never sent).
     ///
     /// # Errors
     /// If the URL or the path is malformed, or the scheme is neither http nor https.
@@ -132,6 +132,7 @@ impl Target {
         let (host, port) = split_host(&rest[..end], url)?;
         let port = port.unwrap_or(scheme.default_port());
         let (base, query) = rest[end..].split_once('?').unwrap_or((&rest[end..], ""));
+        let path = path.split_once('#').map_or(path, |(before, _)| before);
         let (path, path_query) = path.split_once('?').unwrap_or((path, ""));
 
         let mut path = encode_path(&join(base, path));
@@ -363,6 +364,8 @@ mod tests {
             ("h?key=1", "", "http://h/?key=1"),
             ("h/v1?key=1&key=2#top", chat, "http://h/v1/chat/completions?key=1&key=2"),
             ("h?a=1", "/x?b=2", "http://h/x?a=1&b=2"),
+            ("h/v1", "/v1#top", "http://h/v1"),
+            ("h", "/x?b=2#/y?c=3", "http://h/x?b=2"),
             ("[::1]:9000", chat, "http://[::1]:9000/v1/chat/completions"),
             ("http://[0:0::1]", "/x", "http://[::1]/x"),
             ("127.0.0.1:1", "/x", "http://127.0.0.1:1/x"),
