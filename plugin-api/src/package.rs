@@ -2,6 +2,9 @@
 
 use std::sync::Arc;
 
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
 use crate::{Dataset, Endpoint, Entry, Exporter, GpuCollector, Host, Metric, PluginError, Result, Timing};
 
 /// What an instance is opened with.
@@ -9,8 +12,10 @@ use crate::{Dataset, Endpoint, Entry, Exporter, GpuCollector, Host, Metric, Plug
 pub struct Open {
     /// Name of the entry, as registered.
     pub entry: String,
-    /// Options as a JSON object: the user's `--plugin-opt` values over what the core passes to every entry of the category.
+    /// The user's own options for this entry (`--plugin-opt category/name.key=value`) as a JSON object. Empty means none.
     pub options: String,
+    /// What the core passes to every entry of the category, as a JSON object. Empty means nothing.
+    pub core: String,
     /// Services of the core.
     pub host: Arc<dyn Host>,
 }
@@ -20,67 +25,56 @@ impl std::fmt::Debug for Open {
         f.debug_struct("Open")
             .field("entry", &self.entry)
             .field("options", &self.options)
+            .field("core", &self.core)
             .finish_non_exhaustive()
     }
 }
 
-/// Options that the core passes to entries, by name; an entry has no options of its own under these names. Names that are
-/// added later begin with `core.`.
-pub const CORE_OPTIONS: &[&str] = &[
-    // Endpoints.
-    "extra",
-    "use_legacy_max_tokens",
-    "use_server_token_count",
-    "per_chunk_usage",
-    "custom_path",
-    // Datasets.
-    "seeded",
-    "supports_system_message",
-    "entries",
-    "isl",
-    "osl",
-    "turns",
-    "turn_delay_ms",
-    "turn_delay_ratio",
-    // Arrival patterns.
-    "smoothness",
-    // Metrics.
-    "streaming",
-    "produces_tokens",
-    "tokenizes_input",
-    "slos",
-    "catalogue",
-    // GPU collectors: how often, in ms, the original reads (333); a collector may read at a pace of its own.
-    "core.interval_ms",
-];
-
 impl Open {
-    /// Reads the options that are the entry's own: those the core does not pass ([`CORE_OPTIONS`]). With
-    /// `#[serde(deny_unknown_fields)]` on `T` a mistyped option is an error instead of having no effect.
+    /// Reads the user's options into a type of the entry's. Give it `#[serde(deny_unknown_fields)]`: a mistyped option is
+    /// then an error instead of having no effect. An entry without options reads [`NoOptions`].
     ///
     /// # Errors
-    /// Names the field that is unknown, missing or wrong.
-    pub fn own_options<T: serde::de::DeserializeOwned>(&self) -> Result<T> {
-        let mut options: serde_json::Map<String, serde_json::Value> = self.options()?;
-        options.retain(|name, _| !CORE_OPTIONS.contains(&name.as_str()) && !name.starts_with("core."));
-        T::deserialize(serde_json::Value::Object(options))
-            .map_err(|error| PluginError::options(format!("options of `{}`: {error}", self.entry)))
+    /// [`ErrorKind::InvalidOptions`](crate::ErrorKind::InvalidOptions), naming the option that is unknown, missing or wrong.
+    pub fn options<T: DeserializeOwned>(&self) -> Result<T> {
+        read(&self.options).map_err(PluginError::options)
     }
 
-    /// Reads the options, the entry's own and those of the core, into a type of the plugin's.
+    /// Reads what the core passes to every entry of the category, or as much of it as the entry needs. Ignore the rest: a
+    /// newer core may pass more.
     ///
     /// # Errors
-    /// Names the field that is missing or wrong.
-    pub fn options<T: serde::de::DeserializeOwned>(&self) -> Result<T> {
-        let text = if self.options.is_empty() { "{}" } else { &self.options };
-        serde_json::from_str(text)
-            .map_err(|error| PluginError::options(format!("options of `{}`: {error}", self.entry)))
+    /// Names what is missing or not as expected. That is no fault of the user's.
+    pub fn core<T: DeserializeOwned>(&self) -> Result<T> {
+        read(&self.core).map_err(|problem| PluginError::failed(format!("what the core passes: {problem}")))
     }
 
     /// The error for a name that the package does not have.
     pub fn unknown(&self) -> PluginError {
         PluginError::failed(format!("the package has no entry `{}` in this category", self.entry))
     }
+}
+
+/// The options of an entry that has none: any that the user gives is refused.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NoOptions {}
+
+/// Reads a JSON object; the error names the member at fault.
+fn read<T: DeserializeOwned>(text: &str) -> std::result::Result<T, String> {
+    let members: Map<String, Value> = match text {
+        "" => Map::new(),
+        text => serde_json::from_str(text).map_err(|error| format!("this is not a JSON object: {error}"))?,
+    };
+    serde_path_to_error::deserialize(Value::Object(members)).map_err(|error| {
+        let (path, problem) = (error.path().to_string(), error.inner().to_string());
+        // Of the object as a whole, or a message that names the member already.
+        if path == "." || problem.contains(&format!("`{path}`")) {
+            problem
+        } else {
+            format!("`{path}`: {problem}")
+        }
+    })
 }
 
 /// A package. Everything is optional but the list of entries.
@@ -134,5 +128,88 @@ pub trait Package: 'static {
     /// As above.
     fn gpu_collector(open: Open) -> Result<Box<dyn GpuCollector>> {
         Err(open.unknown())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::{NoOptions, Open};
+    use crate::{ErrorKind, host::NoHost};
+
+    #[derive(Debug, PartialEq, serde::Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Options {
+        limit: u32,
+        #[serde(default)]
+        shape: Shape,
+    }
+
+    #[derive(Debug, Default, PartialEq, serde::Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Shape {
+        #[serde(default)]
+        width: u32,
+    }
+
+    fn open(options: &str, core: &str) -> Open {
+        Open {
+            entry: "any".to_owned(),
+            options: options.to_owned(),
+            core: core.to_owned(),
+            host: Arc::new(NoHost),
+        }
+    }
+
+    #[test]
+    fn the_users_and_the_cores_are_apart() {
+        let open = open(r#"{"limit": 3}"#, r#"{"limit": 7, "later": [1]}"#);
+        let expected = |limit| Options {
+            limit,
+            shape: Shape::default(),
+        };
+        assert_eq!(open.options::<Options>().unwrap(), expected(3));
+        #[derive(serde::Deserialize)]
+        struct Core {
+            limit: u32,
+        }
+        assert_eq!(open.core::<Core>().unwrap().limit, 7);
+        assert!(open.options::<NoOptions>().is_err());
+    }
+
+    #[test]
+    fn none_is_an_empty_object() {
+        assert_eq!(open("", "").options::<NoOptions>().unwrap(), NoOptions {});
+        assert_eq!(open("", "{}").core::<NoOptions>().unwrap(), NoOptions {});
+    }
+
+    #[test]
+    fn errors_name_the_option() {
+        for (options, said) in [
+            (
+                r#"{"limit": 3, "limt": 4}"#,
+                "unknown field `limt`, expected `limit` or `shape`",
+            ),
+            (
+                r#"{"limit": "many"}"#,
+                "`limit`: invalid type: string \"many\", expected u32",
+            ),
+            (
+                r#"{"limit": 3, "shape": {"width": -1}}"#,
+                "`shape.width`: invalid value: integer `-1`, expected u32",
+            ),
+            ("{}", "missing field `limit`"),
+            ("[1]", "not a JSON object"),
+            ("{", "not a JSON object"),
+            ("{} {}", "not a JSON object"),
+        ] {
+            let error = open(options, "").options::<Options>().unwrap_err();
+            assert_eq!(error.kind, ErrorKind::InvalidOptions, "{options}");
+            assert!(error.message.contains(said), "{options}: {}", error.message);
+        }
+        let error = open("", "{}").core::<Options>().unwrap_err();
+        assert_eq!(error.kind, ErrorKind::Failed, "that is not the user's fault");
+        assert_eq!(error.message, "what the core passes: missing field `limit`");
     }
 }

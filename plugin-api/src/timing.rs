@@ -64,8 +64,6 @@ contract! {
         pub sessions: Option<u64>,
         /// Stop sending after so long. The core enforces it.
         pub duration_ns: Option<u64>,
-        /// Options of the entry and of the phase as JSON.
-        pub options: String,
         /// The dataset's conversations.
         pub dataset: DatasetColumns,
         /// What the phase before left with [`Timing::state`], if it ran the same entry; else empty.

@@ -36,7 +36,7 @@ pub(crate) fn packages() -> Vec<BundledPackage> {
 /// installed registry files that were left out.
 ///
 /// # Errors
-/// When a registry file that was named is broken, or names collide.
+/// When a registry file that was named is broken, names collide, or an option leads nowhere.
 pub(crate) fn host(plan: &PluginPlan) -> Result<(Arc<PluginHost>, Vec<String>), Failure> {
     let environment = |name: &str| -> Option<OsString> { std::env::var_os(name) };
     let places = Places {
@@ -52,8 +52,12 @@ pub(crate) fn host(plan: &PluginPlan) -> Result<(Arc<PluginHost>, Vec<String>), 
         .collect::<Result<Vec<_>, _>>()?;
     let resolution = resolve(discovered.files, pins)?;
     let warnings = discovered.warnings.iter().map(ToString::to_string).collect();
-    Ok((
-        Arc::new(PluginHost::new(resolution, &packages()).wasm_only(plan.wasm_only)),
-        warnings,
-    ))
+    let options = plan
+        .options
+        .iter()
+        .map(|(section, options)| (section.as_str(), &options.0));
+    let host = PluginHost::new(resolution, &packages())
+        .wasm_only(plan.wasm_only)
+        .with_options(options)?;
+    Ok((Arc::new(host), warnings))
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use aiperf_config::{ConfigError, ExitCode};
 use aiperf_engine::SetupError;
-use aiperf_host::{HostError, load::LoadError, registry::RegistryError, resolve::ResolveError};
+use aiperf_host::{HostError, OptionError, load::LoadError, registry::RegistryError, resolve::ResolveError};
 
 /// A command has failed.
 #[derive(Debug)]
@@ -92,6 +92,12 @@ impl From<RegistryError> for Failure {
 
 impl From<ResolveError> for Failure {
     fn from(error: ResolveError) -> Self {
+        Self::usage(error.to_string())
+    }
+}
+
+impl From<OptionError> for Failure {
+    fn from(error: OptionError) -> Self {
         Self::usage(error.to_string())
     }
 }

@@ -46,8 +46,6 @@ pub struct PhaseJob {
     pub stop: StopConditions,
     /// See [`PhaseSetup::grace_ns`].
     pub grace_ns: Option<u64>,
-    /// Options for the timing mode, as JSON.
-    pub options: String,
 }
 
 impl PhaseJob {
@@ -279,7 +277,6 @@ impl TimingManager {
             requests: job.stop.requests,
             sessions: job.stop.sessions,
             duration_ns: job.stop.duration_ns,
-            options: job.options.clone(),
             dataset,
             state,
         }

@@ -23,7 +23,8 @@ impl Package for Fixture {
     fn endpoint(open: Open) -> Result<Box<dyn Endpoint>> {
         match open.entry.as_str() {
             "echo" | "fragile" => {
-                open.options::<std::collections::BTreeMap<String, String>>()?;
+                open.core::<std::collections::BTreeMap<String, String>>()?;
+                let Options { repeat: _ } = open.options()?;
                 Ok(Box::new(Echo {
                     fragile: open.entry == "fragile",
                 }))
@@ -31,6 +32,12 @@ impl Package for Fixture {
             _ => Err(open.unknown()),
         }
     }
+}
+
+#[derive(Default, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Options {
+    repeat: u8,
 }
 
 struct Echo {

@@ -6,10 +6,12 @@ use crate::handle::{
 use crate::load::{BundledPackage, LoadError, LoadedPackage, Loader};
 use crate::meter::{Plugin, Watch};
 use crate::name::Name;
+use crate::options::{OptionError, Options};
 use crate::resolve::{EntryRef, Resolution, ResolveError};
 use aiperf_plugin_api::abi::import::Root;
 use aiperf_plugin_api::package::Open;
 use aiperf_plugin_api::{Host, PluginError};
+use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -31,6 +33,7 @@ pub enum HostError {
 pub struct PluginHost {
     resolution: Resolution,
     loader: Loader,
+    options: Options,
     packages: Mutex<BTreeMap<PackageKey, PackageState>>,
     plugins: Mutex<BTreeMap<EntryRef, Arc<Plugin>>>,
 }
@@ -58,6 +61,7 @@ impl PluginHost {
                 bundled: bundled.to_vec(),
                 wasm_only: false,
             },
+            options: Options::default(),
             packages: Mutex::default(),
             plugins: Mutex::default(),
         }
@@ -68,6 +72,24 @@ impl PluginHost {
     pub fn wasm_only(mut self, only: bool) -> Self {
         self.loader.wasm_only = only;
         self
+    }
+
+    /// Takes the user's options, given by `category/name`. Entries are opened with them.
+    ///
+    /// # Errors
+    /// An option of an entry that does not exist.
+    pub fn with_options<'a>(
+        mut self,
+        options: impl IntoIterator<Item = (&'a str, &'a Map<String, Value>)>,
+    ) -> Result<Self, OptionError> {
+        self.options = Options::assign(&self.resolution, options)?;
+        Ok(self)
+    }
+
+    /// An option that has had no effect so far, as `category/name` and key: its entry has not been opened.
+    pub fn unused_option(&self) -> Option<(&str, &str)> {
+        let used = self.used();
+        self.options.unused(|entry| used.contains_key(&entry))
     }
 
     /// Who wins which name, and what the registry says about each entry.
@@ -122,7 +144,7 @@ impl PluginHost {
     fn open<T: ?Sized>(
         &self,
         entry: EntryRef,
-        options: &str,
+        core: &str,
         services: Arc<dyn Host>,
         open: impl FnOnce(&Root, Open) -> Result<Box<T>, PluginError>,
     ) -> Result<Handle<T>, HostError> {
@@ -134,10 +156,12 @@ impl PluginHost {
                 &package.root,
                 Open {
                     entry: name,
-                    options: options.to_owned(),
+                    options: self.options.json(entry),
+                    core: core.to_owned(),
                     host: services,
                 },
             )
+            .map_err(|error| self.options.named(entry, error))
         })?;
         Ok(Handle::new(watch, instance))
     }
@@ -159,17 +183,18 @@ macro_rules! open {
             $(
                 #[doc = concat!("Opens ", $what, ".")]
                 ///
-                /// `options` is a JSON object, or empty; `services` are what the core offers to the instance.
+                /// `core` is what the core passes to the category, a JSON object or empty; `services` are what it offers to
+                /// the instance.
                 ///
                 /// # Errors
                 /// The package cannot be opened, or the plugin refuses the options.
                 pub fn $name(
                     &self,
                     entry: EntryRef,
-                    options: &str,
+                    core: &str,
                     services: Arc<dyn Host>,
                 ) -> Result<$handle, HostError> {
-                    self.open(entry, options, services, Root::$call)
+                    self.open(entry, core, services, Root::$call)
                 }
             )*
         }

@@ -4,6 +4,7 @@
 //! * [`discovery`]: which registry files there are.
 //! * [`resolve`]: which entry wins a name. A pure function.
 //! * [`load`]: a package becomes a root module. Unsafe code is confined to `load::native`.
+//! * `options`: what the user sets for entries.
 //! * [`PluginHost`]: opens entries of the winners, each package at most once.
 //! * [`Handle`]: an open entry, timed and counted, whose errors name the plugin.
 #![deny(unsafe_code)]
@@ -14,6 +15,7 @@ mod host;
 pub mod load;
 mod meter;
 mod name;
+mod options;
 pub mod registry;
 pub mod resolve;
 mod usage;
@@ -25,4 +27,5 @@ pub use host::{HostError, PluginHost};
 pub use load::BundledPackage;
 pub use meter::Plugin;
 pub use name::{Name, Role, near};
+pub use options::OptionError;
 pub use usage::{EntryUse, PackageUse};

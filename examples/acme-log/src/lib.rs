@@ -37,17 +37,12 @@ impl Package for AcmeLog {
     fn dataset(open: Open) -> Result<Box<dyn Dataset>> {
         match open.entry.as_str() {
             "acme_log" => {
-                let _: NoOptions = open.own_options()?;
+                let NoOptions {} = open.options()?;
                 Ok(Box::new(log::Log::default()))
             }
             _ => Err(open.unknown()),
         }
     }
 }
-
-/// The entry has no options of its own: one that is given is mistyped.
-#[derive(serde::Deserialize)]
-#[serde(deny_unknown_fields)]
-struct NoOptions {}
 
 aiperf_sdk::export!(crate::AcmeLog, [Dataset]);

@@ -39,7 +39,7 @@ impl Package for FluidityPackage {
 
     fn metric(open: Open) -> Result<Box<dyn Metric>> {
         match open.entry.as_str() {
-            "fluidity" => Ok(Box::new(Fluidity::new(open.own_options()?)?)),
+            "fluidity" => Ok(Box::new(Fluidity::new(open.options()?)?)),
             _ => Err(open.unknown()),
         }
     }

@@ -20,7 +20,7 @@ impl Package for MarkdownReport {
 
     fn exporter(open: Open) -> Result<Box<dyn Exporter>> {
         match open.entry.as_str() {
-            "markdown" => Ok(Box::new(Markdown::new(open.own_options()?)?)),
+            "markdown" => Ok(Box::new(Markdown::new(open.options()?)?)),
             _ => Err(open.unknown()),
         }
     }

@@ -27,7 +27,7 @@ impl Package for SawtoothPackage {
 
     fn timing(open: Open) -> Result<Box<dyn Timing>> {
         match open.entry.as_str() {
-            "sawtooth" => Ok(Box::new(Sawtooth::new(Teeth::new(open.own_options()?)?))),
+            "sawtooth" => Ok(Box::new(Sawtooth::new(Teeth::new(open.options()?)?))),
             _ => Err(open.unknown()),
         }
     }

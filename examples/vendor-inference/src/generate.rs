@@ -22,7 +22,7 @@ enum Tier {
     Priority,
 }
 
-/// What the core passes besides.
+/// What the core passes, as far as it matters here.
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(default)]
 struct Core {
@@ -42,11 +42,9 @@ impl Generate {
     /// # Errors
     /// When one is unknown or wrong.
     pub fn new(open: &Open) -> Result<Self> {
-        let (own, core): (Options, Core) = (open.own_options()?, open.options()?);
-        Ok(Self {
-            tier: own.tier,
-            extra: core.extra,
-        })
+        let Options { tier } = open.options()?;
+        let Core { extra } = open.core()?;
+        Ok(Self { tier, extra })
     }
 }
 
@@ -188,8 +186,11 @@ mod tests {
         };
         let mut request = testing::request(vec![Turn::text("Hi"), reply, last]);
         request.system_message = Some("Be brief.".into());
+        let mut open = testing::open("acme_generate", "");
+        open.core = r#"{"extra": {"seed": 7, "top_k": 3}}"#.into();
+        let with_extra = Generate::new(&open).unwrap();
         assert_eq!(
-            body(&endpoint(r#"{"extra": {"seed": 7, "top_k": 3}}"#), request),
+            body(&with_extra, request),
             json!({
                 "model": "test-model",
                 "stream": true,
@@ -208,7 +209,7 @@ mod tests {
 
     #[test]
     fn the_key_goes_into_a_header_and_the_tier_too() {
-        let endpoint = endpoint(r#"{"tier": "priority", "extra": {}}"#);
+        let endpoint = endpoint(r#"{"tier": "priority"}"#);
         let description = endpoint.describe().unwrap();
         assert_eq!(
             (description.auth, description.auth_header.as_str()),
@@ -220,9 +221,13 @@ mod tests {
 
     #[test]
     fn wrong_options_and_turns_are_refused() {
-        for options in [r#"{"tier": "gold"}"#, r#"{"teir": "priority"}"#] {
+        for (options, named) in [
+            (r#"{"tier": "gold"}"#, "`tier`"),
+            (r#"{"teir": "priority"}"#, "`teir`"),
+            (r#"{"extra": {}}"#, "`extra`"),
+        ] {
             let error = Generate::new(&testing::open("acme_generate", options)).err().unwrap();
-            assert!(error.message.contains("acme_generate"), "{error}");
+            assert!(error.message.contains(named), "{error}");
         }
         let image = Turn {
             images: vec![Media::one("http://127.0.0.1/a.png")],

@@ -34,7 +34,7 @@ impl Package for Acme {
 
     fn gpu_collector(open: Open) -> Result<Box<dyn GpuCollector>> {
         match open.entry.as_str() {
-            "acme_simulated" => Ok(Box::new(simulated::Simulated::new(open.own_options()?)?)),
+            "acme_simulated" => Ok(Box::new(simulated::Simulated::new(open.options()?)?)),
             _ => Err(open.unknown()),
         }
     }

@@ -110,7 +110,7 @@ mod tests {
     use aiperf_sdk::testing;
 
     fn collector(options: &str) -> Result<Simulated> {
-        Simulated::new(testing::open("acme_simulated", options).own_options()?)
+        Simulated::new(testing::open("acme_simulated", options).options()?)
     }
 
     #[test]

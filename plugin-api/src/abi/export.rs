@@ -110,6 +110,7 @@ fn opened(abi: OpenAbi) -> Open {
     Open {
         entry: abi.entry.into_string(),
         options: abi.options.into_string(),
+        core: abi.core.into_string(),
         host: Arc::new(import::ImportedHost(abi.host)),
     }
 }

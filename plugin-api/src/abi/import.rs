@@ -212,6 +212,7 @@ fn into_abi(open: Open) -> OpenAbi {
     OpenAbi {
         entry: open.entry.into(),
         options: open.options.into(),
+        core: open.core.into(),
         host: export::host(open.host),
     }
 }

@@ -17,8 +17,10 @@ use crate::{entry::EntryAbi, error::PluginErrorAbi};
 pub struct OpenAbi {
     /// Name of the entry.
     pub entry: RString,
-    /// Options as JSON.
+    /// The user's options as JSON.
     pub options: RString,
+    /// What the core passes, as JSON.
+    pub core: RString,
     /// Services of the core.
     pub host: HostBox,
 }

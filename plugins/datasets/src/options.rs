@@ -1,10 +1,12 @@
-//! Options of every dataset of this package, as the core passes them.
+//! What the core passes to every dataset. The entries of this package have no options of their own.
 
-use aiperf_sdk::{PluginError, Result, package::Open};
+use aiperf_sdk::{
+    PluginError, Result,
+    package::{NoOptions, Open},
+};
 
 /// A normal distribution.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(crate) struct Normal {
     /// Mean; not negative.
     pub(crate) mean: f64,
@@ -13,9 +15,9 @@ pub(crate) struct Normal {
     pub(crate) stddev: f64,
 }
 
-/// What the core passes.
+/// What the core passes, as far as it matters here.
 #[derive(Debug, serde::Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default)]
 pub(crate) struct Options {
     /// Conversations to generate.
     pub(crate) entries: u32,
@@ -55,9 +57,10 @@ impl Default for Options {
 const MAX: f64 = 1e9;
 
 impl Options {
-    /// Reads and checks the options.
+    /// Reads and checks them.
     pub(crate) fn of(open: &Open) -> Result<Self> {
-        let options: Self = open.options()?;
+        let NoOptions {} = open.options()?;
+        let options: Self = open.core()?;
         let distributions = [
             ("isl", Some(options.isl)),
             ("osl", options.osl),
@@ -77,8 +80,7 @@ impl Options {
         for (name, value) in normals.chain([ratio]) {
             if !(0.0..=MAX).contains(&value) {
                 return Err(PluginError::options(format!(
-                    "options of `{}`: `{name}` must lie between 0 and {MAX}, not {value}",
-                    open.entry
+                    "`{name}` must lie between 0 and {MAX}, not {value}"
                 )));
             }
         }

@@ -89,8 +89,8 @@ impl Dataset for Synthetic {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{dataset, take_all};
-    use aiperf_sdk::dataset::NoSource;
+    use crate::testing::{dataset, dataset_with, take_all};
+    use aiperf_sdk::{ErrorKind, Package, dataset::NoSource};
 
     fn generate(options: &str) -> Vec<Conversation> {
         let mut dataset = dataset("synthetic", options).unwrap();
@@ -166,11 +166,24 @@ mod tests {
             (r#"{"isl":{"mean":-1}}"#, "`isl.mean` must lie between 0"),
             (r#"{"osl":{"mean":1,"stddev":-2}}"#, "`osl.stddev` must lie between 0"),
             (r#"{"turn_delay_ratio":-1}"#, "`turn_delay_ratio` must lie between 0"),
-            (r#"{"entires":3}"#, "unknown field `entires`"),
-            (r#"{"isl":{"median":3}}"#, "unknown field `median`"),
         ] {
             let error = dataset("synthetic", options).err().unwrap();
             assert!(error.message.contains(part), "{options}: {error}");
+        }
+        for entry in crate::BuiltIn::entries() {
+            // What the core passes is no option of the user's.
+            for option in ["no_such_option", "entries", "seeded"] {
+                let options = format!(r#"{{"{option}":3}}"#);
+                let error = dataset_with(&entry.name, &options, "").err().unwrap();
+                assert_eq!(error.kind, ErrorKind::InvalidOptions);
+                assert!(
+                    error.message.contains(&format!("`{option}`")),
+                    "{}: {error}",
+                    entry.name
+                );
+            }
+            // A newer core may pass more.
+            assert!(dataset(&entry.name, r#"{"later":1}"#).is_ok(), "{}", entry.name);
         }
     }
 }

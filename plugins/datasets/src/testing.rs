@@ -69,18 +69,24 @@ impl Source for TestSource {
     }
 }
 
-/// A dataset of this package with options as JSON.
-pub(crate) fn dataset(entry: &str, options: &str) -> Result<Box<dyn Dataset>> {
+/// A dataset of this package to which the core passes `core`.
+pub(crate) fn dataset(entry: &str, core: &str) -> Result<Box<dyn Dataset>> {
+    dataset_with(entry, "", core)
+}
+
+/// A dataset of this package with options of the user.
+pub(crate) fn dataset_with(entry: &str, options: &str, core: &str) -> Result<Box<dyn Dataset>> {
     crate::BuiltIn::dataset(Open {
         entry: entry.to_owned(),
         options: options.to_owned(),
+        core: core.to_owned(),
         host: Arc::new(TestHost::seeded(42)),
     })
 }
 
 /// All conversations of a file, taken three at a time.
-pub(crate) fn read(entry: &str, options: &str, text: &str) -> Result<Vec<Conversation>> {
-    let mut dataset = dataset(entry, options)?;
+pub(crate) fn read(entry: &str, core: &str, text: &str) -> Result<Vec<Conversation>> {
+    let mut dataset = dataset(entry, core)?;
     let info = dataset.open(TestSource::text(text))?;
     let all = take_all(&mut *dataset)?;
     assert_eq!(info.conversations, Some(all.len() as u64));

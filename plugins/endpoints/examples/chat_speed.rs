@@ -8,10 +8,11 @@ use aiperf_sdk::{Endpoint, Exchange, Package, RequestInfo, Result, Turn, host::N
 const EVENTS: usize = 500;
 const ROUNDS: usize = 400;
 
-fn endpoint(options: &str) -> Result<Box<dyn Endpoint>> {
+fn endpoint(core: &str) -> Result<Box<dyn Endpoint>> {
     BuiltIn::endpoint(Open {
         entry: "chat".to_owned(),
-        options: options.to_owned(),
+        options: String::new(),
+        core: core.to_owned(),
         host: Arc::new(NoHost),
     })
 }

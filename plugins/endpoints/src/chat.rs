@@ -12,29 +12,31 @@ use crate::{
     body::{Body, Value, estimated_length, verbatim},
     json::Object,
     message::write_messages,
-    options::Options,
+    options::{ChatOptions, Core},
     wire::Event,
 };
 
 /// The endpoint.
 pub(crate) struct Chat {
-    options: Options,
+    options: ChatOptions,
+    core: Core,
     reader: Reader,
 }
 
 impl Chat {
     /// An endpoint with its options.
-    pub(crate) fn new(options: Options, host: Arc<dyn Host>) -> Self {
+    pub(crate) fn new(options: ChatOptions, core: Core, host: Arc<dyn Host>) -> Self {
         Self {
-            reader: Reader::new(host, options.per_chunk_usage, content),
+            reader: Reader::new(host, core.per_chunk_usage, content),
             options,
+            core,
         }
     }
 }
 
 impl Endpoint for Chat {
     fn describe(&self) -> Result<EndpointDescription> {
-        let path = self.options.custom_path.as_deref();
+        let path = self.core.custom_path.as_deref();
         Ok(EndpointDescription {
             path: path.unwrap_or("/v1/chat/completions").to_owned(),
             streaming_path: None,
@@ -65,16 +67,16 @@ impl Endpoint for Chat {
             body.set("tools", Value::Raw(tools));
         }
         if let Some(limit) = last.max_tokens {
-            let name = if self.options.use_legacy_max_tokens {
+            let name = if self.core.use_legacy_max_tokens {
                 "max_tokens"
             } else {
                 "max_completion_tokens"
             };
             body.set(name, Value::Count(limit));
         }
-        body.merge(&self.options.extra);
+        body.merge(&self.core.extra);
         body.merge(&extra_body);
-        body.ask_for_usage(self.options.per_chunk_usage)?;
+        body.ask_for_usage(self.core.per_chunk_usage)?;
         Ok(HttpRequest {
             headers: last.extra_headers.clone(),
             ..HttpRequest::post(body.write(estimated_length(&request))?)
@@ -111,8 +113,8 @@ fn content(event: &Event<'_>, index: u32, answer: &mut Answer) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{body, endpoint, request};
-    use aiperf_sdk::{Conversation, Media, Turn};
+    use crate::testing::{body, endpoint, endpoint_of_user, request};
+    use aiperf_sdk::{Conversation, ErrorKind, Media, Turn};
 
     fn turn(json: &str) -> Turn {
         serde_json::from_str(json).unwrap()
@@ -267,11 +269,9 @@ mod tests {
             ),
         ] {
             let expected = format!(r#"{{"messages":[{expected}],"model":"m","stream":false}}"#);
-            assert_eq!(
-                body("chat", options, request(vec![turn(turn_json)])),
-                expected,
-                "{turn_json}"
-            );
+            let endpoint = endpoint_of_user("chat", options).unwrap();
+            let prepared = endpoint.prepare(request(vec![turn(turn_json)])).unwrap();
+            assert_eq!(String::from_utf8(prepared.body).unwrap(), expected, "{turn_json}");
         }
     }
 
@@ -405,16 +405,34 @@ mod tests {
 
     #[test]
     fn options_are_checked() {
-        for (options, part) in [
+        for (entry, options, part) in [
             (
-                r#"{"use_legacy_max_token":true}"#,
-                "unknown field `use_legacy_max_token`",
+                "chat",
+                r#"{"force_content_part":true}"#,
+                "unknown field `force_content_part`",
             ),
-            (r#"{"extra":[]}"#, "an object"),
+            (
+                "chat",
+                r#"{"force_content_parts":1}"#,
+                "`force_content_parts`: invalid type",
+            ),
+            // The core passes it, so it is no option of the user's.
+            ("chat", r#"{"custom_path":"/a"}"#, "unknown field `custom_path`"),
+            (
+                "completions",
+                r#"{"force_content_parts":true}"#,
+                "unknown field `force_content_parts`",
+            ),
         ] {
-            let error = endpoint("chat", options).err().unwrap();
+            let error = endpoint_of_user(entry, options).err().unwrap();
+            assert_eq!(error.kind, ErrorKind::InvalidOptions);
             assert!(error.message.contains(part), "{error}");
         }
+        assert!(endpoint("chat", r#"{"extra":[]}"#).is_err());
+        assert!(
+            endpoint("completions", r#"{"later":1}"#).is_ok(),
+            "a newer core may pass more"
+        );
         assert!(endpoint("responses", "").is_err());
         let path = |options| endpoint("chat", options).unwrap().describe().unwrap().path;
         assert_eq!(path("{}"), "/v1/chat/completions");

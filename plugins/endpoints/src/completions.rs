@@ -11,29 +11,29 @@ use crate::{
     answer::{Answer, Reader},
     body::{Body, Value, estimated_length, verbatim},
     json::{Object, write_string},
-    options::Options,
+    options::Core,
     wire::Event,
 };
 
 /// The endpoint.
 pub(crate) struct Completions {
-    options: Options,
+    core: Core,
     reader: Reader,
 }
 
 impl Completions {
     /// An endpoint with its options.
-    pub(crate) fn new(options: Options, host: Arc<dyn Host>) -> Self {
+    pub(crate) fn new(core: Core, host: Arc<dyn Host>) -> Self {
         Self {
-            reader: Reader::new(host, options.per_chunk_usage, content),
-            options,
+            reader: Reader::new(host, core.per_chunk_usage, content),
+            core,
         }
     }
 }
 
 impl Endpoint for Completions {
     fn describe(&self) -> Result<EndpointDescription> {
-        let path = self.options.custom_path.as_deref();
+        let path = self.core.custom_path.as_deref();
         Ok(EndpointDescription {
             path: path.unwrap_or("/v1/completions").to_owned(),
             streaming_path: None,
@@ -85,7 +85,7 @@ impl Endpoint for Completions {
         if let Some(limit) = turn.max_tokens.filter(|&limit| limit > 0) {
             body.set("max_tokens", Value::Count(limit));
         }
-        body.merge(&self.options.extra);
+        body.merge(&self.core.extra);
         body.merge(&extra_body);
         body.ask_for_usage(false)?;
         Ok(HttpRequest {

@@ -5,7 +5,10 @@
 //! `tool_call` puts tool calls together again.
 #![forbid(unsafe_code)]
 
-use aiperf_sdk::{Category, Endpoint, Entry, Package, Result, package::Open};
+use aiperf_sdk::{
+    Category, Endpoint, Entry, Package, Result,
+    package::{NoOptions, Open},
+};
 
 mod answer;
 mod body;
@@ -37,8 +40,11 @@ impl Package for BuiltIn {
 
     fn endpoint(open: Open) -> Result<Box<dyn Endpoint>> {
         match open.entry.as_str() {
-            "chat" => Ok(Box::new(chat::Chat::new(open.options()?, open.host))),
-            "completions" => Ok(Box::new(completions::Completions::new(open.options()?, open.host))),
+            "chat" => Ok(Box::new(chat::Chat::new(open.options()?, open.core()?, open.host))),
+            "completions" => {
+                let NoOptions {} = open.options()?;
+                Ok(Box::new(completions::Completions::new(open.core()?, open.host)))
+            }
             _ => Err(open.unknown()),
         }
     }

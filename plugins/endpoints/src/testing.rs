@@ -19,17 +19,28 @@ impl Host for TestHost {
     }
 }
 
-/// An endpoint of this package with options as JSON.
-pub(crate) fn endpoint(entry: &str, options: &str) -> Result<Box<dyn Endpoint>> {
-    endpoint_with(entry, options, Arc::new(TestHost::default()))
+/// An endpoint of this package to which the core passes `core`.
+pub(crate) fn endpoint(entry: &str, core: &str) -> Result<Box<dyn Endpoint>> {
+    endpoint_with(entry, core, Arc::new(TestHost::default()))
 }
 
 /// As [`endpoint`], with a host.
-pub(crate) fn endpoint_with(entry: &str, options: &str, host: Arc<dyn Host>) -> Result<Box<dyn Endpoint>> {
+pub(crate) fn endpoint_with(entry: &str, core: &str, host: Arc<dyn Host>) -> Result<Box<dyn Endpoint>> {
+    crate::BuiltIn::endpoint(Open {
+        entry: entry.to_owned(),
+        options: String::new(),
+        core: core.to_owned(),
+        host,
+    })
+}
+
+/// As [`endpoint`], with options of the user and nothing from the core.
+pub(crate) fn endpoint_of_user(entry: &str, options: &str) -> Result<Box<dyn Endpoint>> {
     crate::BuiltIn::endpoint(Open {
         entry: entry.to_owned(),
         options: options.to_owned(),
-        host,
+        core: String::new(),
+        host: Arc::new(TestHost::default()),
     })
 }
 
@@ -48,8 +59,8 @@ pub(crate) fn request(turns: Vec<Turn>) -> RequestInfo {
 }
 
 /// The body that an endpoint makes of a request.
-pub(crate) fn body(entry: &str, options: &str, request: RequestInfo) -> String {
-    let request = endpoint(entry, options).unwrap().prepare(request).unwrap();
+pub(crate) fn body(entry: &str, core: &str, request: RequestInfo) -> String {
+    let request = endpoint(entry, core).unwrap().prepare(request).unwrap();
     assert_eq!(
         (request.method.as_str(), request.path, request.parts.len()),
         ("POST", None, 0)

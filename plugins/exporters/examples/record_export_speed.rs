@@ -106,7 +106,8 @@ fn run_info(with_gaps: bool) -> RunInfo {
 fn measure(gaps_per_record: usize) -> Result<(), Box<dyn Error>> {
     let open = Open {
         entry: "record_export".to_owned(),
-        options: "{}".to_owned(),
+        options: String::new(),
+        core: String::new(),
         host: Arc::new(NoHost),
     };
     let mut exporter = BuiltIn::exporter(open)?;

@@ -3,9 +3,8 @@
 use aiperf_sdk::{
     Category, Entry, Exporter, Package, PluginError, Result,
     api::report::{Report, RunInfo},
-    package::Open,
+    package::{NoOptions, Open},
 };
-use serde::Deserialize;
 
 use crate::{
     console::Console, gpu_telemetry_jsonl_writer::GpuTelemetryJsonlWriter, raw_record_writer::RawRecordWriter,
@@ -14,11 +13,6 @@ use crate::{
 
 /// The package.
 pub struct BuiltIn;
-
-/// The built-in exporters take no options; what they need stands in the run's facts.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct NoOptions {}
 
 impl Package for BuiltIn {
     const NAME: &'static str = "aiperf-exporters";
@@ -38,6 +32,7 @@ impl Package for BuiltIn {
     }
 
     fn exporter(open: Open) -> Result<Box<dyn Exporter>> {
+        // What they need stands in the run's facts.
         let NoOptions {} = open.options()?;
         Ok(match open.entry.as_str() {
             "console" => Box::new(Console),

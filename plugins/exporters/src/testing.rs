@@ -19,7 +19,8 @@ use crate::BuiltIn;
 pub(crate) fn open(entry: &str) -> Box<dyn Exporter> {
     BuiltIn::exporter(Open {
         entry: entry.to_owned(),
-        options: "{}".to_owned(),
+        options: String::new(),
+        core: String::new(),
         host: Arc::new(NoHost),
     })
     .unwrap()

@@ -1,13 +1,17 @@
-//! What the core tells every metric entry about the run.
+//! What the core tells every metric entry about the run, and the options of the user.
 
 use std::collections::BTreeMap;
 
-use aiperf_sdk::{MetricSpec, metric::flags};
+use aiperf_sdk::{
+    MetricSpec, Result,
+    metric::flags,
+    package::{NoOptions, Open},
+};
 use serde::Deserialize;
 
-/// Options of every built-in family. An absent one leaves every metric in.
+/// What a built-in family is opened with. What is absent leaves every metric in.
 #[derive(Debug, Clone, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default)]
 pub(crate) struct Options {
     /// Responses are streamed.
     pub(crate) streaming: bool,
@@ -21,7 +25,8 @@ pub(crate) struct Options {
     pub(crate) slos: BTreeMap<String, f64>,
     /// The metrics of the run's other families.
     pub(crate) catalogue: Vec<MetricSpec>,
-    /// When an output length counts as another one than was asked for.
+    /// When an output length counts as another one than was asked for. The user's.
+    #[serde(skip)]
     pub(crate) osl_mismatch: OslMismatch,
 }
 
@@ -58,7 +63,26 @@ impl Default for Options {
     }
 }
 
+/// The user's options of `length`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct LengthOptions {
+    osl_mismatch: OslMismatch,
+}
+
 impl Options {
+    /// Reads what the core passes and the user's options; only `length` has any.
+    pub(crate) fn of(open: &Open) -> Result<Self> {
+        let mut options: Self = open.core()?;
+        if open.entry == "length" {
+            let LengthOptions { osl_mismatch } = open.options()?;
+            options.osl_mismatch = osl_mismatch;
+        } else {
+            let NoOptions {} = open.options()?;
+        }
+        Ok(options)
+    }
+
     /// What a metric of these flags lacks in this run; `None` if it applies.
     pub(crate) fn lacks(&self, flags: u64) -> Option<&'static str> {
         let has = |flag| flags & flag != 0;

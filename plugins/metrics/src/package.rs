@@ -33,7 +33,7 @@ impl Package for BuiltIn {
     }
 
     fn metric(open: Open) -> Result<Box<dyn Metric>> {
-        let options: Options = open.options()?;
+        let options = Options::of(&open)?;
         Ok(match open.entry.as_str() {
             "latency" => Box::new(latency::Latency::new(options, open.host)),
             "length" => Box::new(Family::new(options, length::definitions())),

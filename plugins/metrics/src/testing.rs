@@ -30,11 +30,17 @@ pub(crate) fn row<const N: usize>(cells: [(&str, Cell); N]) -> Row {
     cells.into_iter().map(|(name, cell)| (name.to_owned(), cell)).collect()
 }
 
-/// Opens a family.
-pub(crate) fn open(entry: &str, options: &str) -> Result<Box<dyn Metric>> {
+/// Opens a family in a run of which the core says `core`.
+pub(crate) fn open(entry: &str, core: &str) -> Result<Box<dyn Metric>> {
+    open_with(entry, "", core)
+}
+
+/// Opens a family with options of the user.
+pub(crate) fn open_with(entry: &str, options: &str, core: &str) -> Result<Box<dyn Metric>> {
     BuiltIn::metric(Open {
         entry: entry.to_owned(),
         options: options.to_owned(),
+        core: core.to_owned(),
         host: Arc::new(NoHost),
     })
 }

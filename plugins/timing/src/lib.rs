@@ -6,9 +6,12 @@ mod arrival;
 mod options;
 mod request_rate;
 
-use aiperf_sdk::{Category, Entry, Package, Result, Timing, package::Open};
+use aiperf_sdk::{
+    Category, Entry, Package, Result, Timing,
+    package::{NoOptions, Open},
+};
 
-use crate::{arrival::Pattern, options::Options, request_rate::RequestRate};
+use crate::{arrival::Pattern, options::Core, request_rate::RequestRate};
 
 /// The package.
 pub struct BuiltIn;
@@ -25,12 +28,13 @@ impl Package for BuiltIn {
     }
 
     fn timing(open: Open) -> Result<Box<dyn Timing>> {
-        let options: Options = open.options()?;
+        let NoOptions {} = open.options()?;
+        let core: Core = open.core()?;
         Ok(match open.entry.as_str() {
             "request_rate" => Box::new(RequestRate::new(open.host)),
             "concurrency_burst" => Box::new(Pattern::burst()),
             "constant" => Box::new(Pattern::constant()),
-            "gamma" => Box::new(Pattern::gamma(&*open.host, options.smoothness()?)),
+            "gamma" => Box::new(Pattern::gamma(&*open.host, core.smoothness()?)),
             "poisson" => Box::new(Pattern::poisson(&*open.host)),
             _ => return Err(open.unknown()),
         })

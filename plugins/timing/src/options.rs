@@ -1,16 +1,16 @@
-//! Options. The core passes the same ones to every timing entry; each reads those that concern it.
+//! What the core passes to arrival patterns.
 
 use aiperf_sdk::{PluginError, Result};
 use serde::Deserialize;
 
-/// Options of the timing entries.
+/// What `gamma` reads of it.
 #[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Options {
+#[serde(default)]
+pub(crate) struct Core {
     smoothness: Option<f64>,
 }
 
-impl Options {
+impl Core {
     /// Shape of the gamma distribution; 1 makes it exponential.
     pub(crate) fn smoothness(&self) -> Result<f64> {
         let smoothness = self.smoothness.unwrap_or(1.0);

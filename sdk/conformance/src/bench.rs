@@ -25,6 +25,15 @@ pub(crate) struct Bench {
     pub(crate) panics: Panics,
 }
 
+/// What an instance is opened with.
+#[derive(Debug, Clone)]
+pub(crate) struct Given {
+    /// The user's options as JSON.
+    pub(crate) options: String,
+    /// What the core passes, as JSON.
+    pub(crate) core: String,
+}
+
 impl Bench {
     /// A bench with an empty log.
     pub(crate) fn new(subject: Subject, options: Options) -> Self {
@@ -41,25 +50,29 @@ impl Bench {
         Random::of(self.options.seed, name)
     }
 
-    /// Options of a usual run, as an instance gets them.
-    pub(crate) fn usual_options(&self) -> String {
-        self.with_user_options(core_options::usual(&self.subject))
+    /// What an instance of a usual run is opened with.
+    pub(crate) fn usual(&self) -> Given {
+        self.given(core_options::usual(&self.subject))
     }
 
-    /// The user's options over the core's.
-    pub(crate) fn with_user_options(&self, core: Value) -> String {
-        core_options::merged(core, &self.subject.options).to_string()
+    /// The user's options beside what the core passes.
+    pub(crate) fn given(&self, core: Value) -> Given {
+        Given {
+            options: Value::Object(self.subject.options.clone()).to_string(),
+            core: core.to_string(),
+        }
     }
 
     fn watched<T: ?Sized>(
         &self,
-        options: &str,
+        given: &Given,
         open: impl FnOnce(&Root, Open) -> Result<Box<T>>,
     ) -> Result<Box<Watched<T>>> {
         let host = FakeHost::new(self.options.seed, self.log.clone());
         let request = Open {
             entry: self.subject.name.clone(),
-            options: options.to_owned(),
+            options: given.options.clone(),
+            core: given.core.clone(),
             host: Arc::new(host),
         };
         let instance = self.panics.watch("open", || open(&self.subject.root, request))?;
@@ -71,14 +84,14 @@ macro_rules! open {
     ($($name:ident, $with:ident: $trait:ident;)*) => {
         impl Bench {
             $(
-                /// A fresh instance with usual options.
+                /// A fresh instance of a usual run.
                 pub(crate) fn $name(&self) -> Result<Box<dyn $trait>> {
-                    self.$with(&self.usual_options())
+                    self.$with(&self.usual())
                 }
 
                 /// A fresh instance.
-                pub(crate) fn $with(&self, options: &str) -> Result<Box<dyn $trait>> {
-                    let instance: Box<Watched<dyn $trait>> = self.watched(options, Root::$name)?;
+                pub(crate) fn $with(&self, given: &Given) -> Result<Box<dyn $trait>> {
+                    let instance: Box<Watched<dyn $trait>> = self.watched(given, Root::$name)?;
                     Ok(instance)
                 }
             )*

@@ -1,23 +1,23 @@
-//! The options that the core passes to every entry of a category. An entry must open with them, whatever it makes of them.
+//! What the core passes to every entry of a category. An entry must open with it, whatever it makes of it.
 
 use aiperf_sdk::{MetricKind, MetricSpec, metric::flags};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::subject::{Kind, Subject};
 
-/// Options of a usual run.
+/// In a usual run.
 pub(crate) fn usual(subject: &Subject) -> Value {
     match subject.kind {
         Kind::Endpoint => endpoint(json!({}), false, Value::Null),
         Kind::Dataset => dataset(&subject.name, json!(null), true),
         Kind::Metric => metric(&subject.name, true),
         Kind::ArrivalPattern if subject.name == "gamma" => json!({ "smoothness": 1.0 }),
-        Kind::GpuCollector => json!({ "core.interval_ms": 333 }),
+        Kind::GpuCollector => json!({ "interval_ms": 333 }),
         _ => json!({}),
     }
 }
 
-/// Options of other runs, each with what it is about.
+/// In other runs, each with what it is about.
 pub(crate) fn others(subject: &Subject) -> Vec<(&'static str, Value)> {
     match subject.kind {
         Kind::Endpoint => vec![(
@@ -36,16 +36,6 @@ pub(crate) fn others(subject: &Subject) -> Vec<(&'static str, Value)> {
         Kind::ArrivalPattern if subject.name == "gamma" => vec![("a smoothness of 4", json!({ "smoothness": 4.0 }))],
         _ => Vec::new(),
     }
-}
-
-/// Options as an instance gets them: the user's over the core's.
-pub(crate) fn merged(core: Value, user: &Map<String, Value>) -> Value {
-    let mut options = match core {
-        Value::Object(options) => options,
-        _ => Map::new(),
-    };
-    options.extend(user.clone());
-    Value::Object(options)
 }
 
 fn endpoint(extra: Value, other: bool, custom_path: Value) -> Value {
@@ -101,12 +91,46 @@ fn metric(name: &str, usual: bool) -> Value {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
+    use aiperf_sdk::{Category, Entry, Package, api::abi};
+
     use super::*;
 
+    struct Nothing;
+
+    impl Package for Nothing {
+        const NAME: &'static str = "nothing";
+        const VERSION: &'static str = "1.0.0";
+
+        fn entries() -> Vec<Entry> {
+            vec![Entry::new(Category::Endpoint, "nothing")]
+        }
+    }
+
     #[test]
-    fn the_user_has_the_last_word() {
-        let user = json!({ "a": 1, "c": null });
-        let merged = merged(json!({ "a": 0, "b": 2 }), user.as_object().unwrap());
-        assert_eq!(merged, json!({ "a": 1, "b": 2, "c": null }));
+    fn the_specification_lists_what_is_passed() {
+        let specification = include_str!("../../../docs/plugins/component-specification.md");
+        let table = specification.split("| what the core passes |").nth(1).unwrap();
+        let documented: BTreeSet<&str> = table
+            .lines()
+            .skip(2)
+            .take_while(|line| line.starts_with('|'))
+            .map(|line| line.split('|').nth(2).unwrap().trim().trim_matches('`'))
+            .collect();
+        let root = abi::import::Root::new(abi::root::<Nothing>());
+        let mut passed = BTreeSet::new();
+        for (kind, name) in Kind::ALL.into_iter().map(|kind| (kind, "any")).chain([
+            (Kind::Dataset, "synthetic"),
+            (Kind::ArrivalPattern, "gamma"),
+            (Kind::Metric, "goodput"),
+        ]) {
+            let subject = Subject::new(root, kind, name);
+            let others = others(&subject).into_iter().map(|(_, other)| other);
+            for core in others.chain([usual(&subject)]) {
+                passed.extend(core.as_object().unwrap().keys().cloned());
+            }
+        }
+        assert_eq!(passed.iter().map(String::as_str).collect::<BTreeSet<_>>(), documented);
     }
 }

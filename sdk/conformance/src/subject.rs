@@ -82,7 +82,7 @@ pub struct Subject {
     pub name: String,
     /// Metadata of the entry in its registry file; may be empty.
     pub metadata: Map<String, Value>,
-    /// Options of the user, laid over what the core passes; for entries that can't be opened without.
+    /// Options of the user; for entries that can't be opened without.
     pub options: Map<String, Value>,
 }
 

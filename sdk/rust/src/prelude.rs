@@ -15,6 +15,6 @@ pub use crate::{
     gpu::{Poll, Reading, Scrape},
     host::LogLevel,
     metric::{Population, Total, Window, flags},
-    package::Open,
+    package::{NoOptions, Open},
     timing::{Action, Event, OnFull, Outcome, Pick, Returned, Step, TimingPlan},
 };

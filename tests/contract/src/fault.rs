@@ -51,7 +51,7 @@ impl Fault {
     /// # Errors
     /// When the options are wrong.
     pub fn open(open: &Open) -> Result<Self> {
-        let Options { way } = open.own_options()?;
+        let Options { way } = open.options()?;
         if way == Way::PanicOnOpen {
             panic!("opening");
         }

@@ -9,7 +9,7 @@ use serde::Deserialize;
 /// How often to ask: as often as the core says.
 #[derive(Debug, Deserialize)]
 pub struct Options {
-    #[serde(rename = "core.interval_ms", default = "each_second")]
+    #[serde(default = "each_second")]
     interval_ms: u64,
 }
 

@@ -90,7 +90,7 @@ impl Package for TestPackage {
 
     fn gpu_collector(open: Open) -> Result<Box<dyn GpuCollector>> {
         Ok(match open.entry.as_str() {
-            "scraper" => Box::new(Scraper::new(&open.options()?)),
+            "scraper" => Box::new(Scraper::new(&open.core()?)),
             "fault" => Box::new(Fault::open(&open)?),
             _ => return Err(open.unknown()),
         })

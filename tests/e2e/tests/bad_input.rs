@@ -107,7 +107,23 @@ fn unknown_plugins() {
             &["nobody", "endpoint/chat"],
         ),
         ("--url mock: --plugin chat", &["--plugin", "category/name=package"]),
-        ("--url mock: --plugin-opt endpoint/chat.nothing=1", &["nothing"]),
+        (
+            "--url mock: --plugin-opt endpoint/chat.nothing=1",
+            &["--plugin-opt endpoint/chat.nothing", "unknown field"],
+        ),
+        // What the core passes is not for the user to set.
+        (
+            "--url mock: --plugin-opt endpoint/chat.custom_path=/a",
+            &["--plugin-opt endpoint/chat.custom_path", "unknown field"],
+        ),
+        (
+            "--url mock: --plugin-opt endpoint/chta.a=1",
+            &["--plugin-opt endpoint/chta.a", "did you mean", "chat"],
+        ),
+        (
+            "--url mock: --plugin-opt endpoint/completions.a=1",
+            &["--plugin-opt endpoint/completions.a", "has no effect"],
+        ),
     ]);
     file("single_trun", "{\"text\": \"a\"}\n", &["single_trun", "single_turn"]);
 }

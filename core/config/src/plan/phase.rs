@@ -2,8 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::PluginOptions;
-
 /// Whether a phase counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -39,8 +37,6 @@ pub struct PhasePlan {
     pub duration_s: Option<f64>,
     /// Seconds to wait for answers after `duration_s`, at least 0; `None` = as long as it takes.
     pub grace_s: Option<f64>,
-    /// Options of the timing plugin.
-    pub options: PluginOptions,
 }
 
 impl PhasePlan {

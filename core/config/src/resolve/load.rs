@@ -1,7 +1,7 @@
 //! The phases: how requests are started and when that ends.
 
 use crate::error::ConfigError;
-use crate::plan::{PhaseKind, PhasePlan, PluginOptions, PluginPlan};
+use crate::plan::{PhaseKind, PhasePlan, PluginPlan};
 use crate::typed::Typed;
 
 const DEFAULT_CONCURRENCY: u32 = 1;
@@ -51,7 +51,6 @@ fn profiling(typed: &Typed, plugins: &PluginPlan) -> Result<PhasePlan, ConfigErr
     Ok(PhasePlan {
         name: "profiling".to_owned(),
         kind: PhaseKind::Profiling,
-        options: plugins.options_of("timing", &timing),
         timing,
         arrival,
         rate,
@@ -153,7 +152,6 @@ fn warmup(typed: &Typed, profiling: &PhasePlan) -> Result<Option<PhasePlan>, Con
         sessions: typed.int("num-warmup-sessions")?,
         duration_s,
         grace_s: grace_s.filter(|grace| grace.is_finite()),
-        options: PluginOptions::default(),
     }))
 }
 

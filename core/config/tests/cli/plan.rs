@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use aiperf_config::{
-    DatasetSource, ExportLevel, GpuCollectorPlan, LogLevel, NormalSpec, PhaseKind, PhasePlan, PluginOptions, RunPlan,
-    Sampling, TokenizerChoice, Ui, UrlSpec,
+    DatasetSource, ExportLevel, GpuCollectorPlan, LogLevel, NormalSpec, PhaseKind, PhasePlan, RunPlan, Sampling,
+    TokenizerChoice, Ui, UrlSpec,
 };
 
 use crate::{parse, plan};
@@ -63,7 +63,6 @@ fn a_model_is_enough() {
             sessions: None,
             duration_s: None,
             grace_s: None,
-            options: PluginOptions::default(),
         }]
     );
     assert_eq!((plan.ui, plan.log_level, plan.seed), (Ui::Auto, LogLevel::Info, None));
@@ -263,8 +262,10 @@ fn timing_plugins_get_their_options() {
     ]);
     let (warmup, profiling) = (&plan.phases[0], &plan.phases[1]);
     assert_eq!((profiling.timing.as_str(), profiling.concurrency), ("acme_burst", None));
-    assert_eq!(serde_json::to_string(&profiling.options).unwrap(), r#"{"size":3}"#);
-    assert_eq!((warmup.timing.as_str(), warmup.options.0.len()), ("request_rate", 0));
+    let options = plan.plugins.options_of("timing", &profiling.timing);
+    assert_eq!(serde_json::to_string(&options).unwrap(), r#"{"size":3}"#);
+    assert_eq!(warmup.timing, "request_rate");
+    assert!(plan.plugins.options_of("timing", &warmup.timing).0.is_empty());
     assert_eq!(plan.artifacts.dir, Path::new("artifacts/m-openai-chat-acme_burst"));
 }
 

@@ -79,6 +79,7 @@ pub fn run(request: RunRequest, observer: &mut dyn Observer) -> Result<RunOutcom
     tokenizer.get().map_err(SetupError::Tokenizer)?;
     let (store, notes) = data::prepare(&opener, &endpoint)?;
     let sampler = data::sampler(&opener, &store)?;
+    opener.check_options()?;
     for note in endpoint.warnings.iter().chain(&http_warnings).chain(&notes) {
         observer.warn(note);
     }

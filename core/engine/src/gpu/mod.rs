@@ -14,7 +14,7 @@ use std::time::Duration;
 
 pub use service::{GpuManager, GpuSetup};
 
-/// Collectors are told to read so often (`core.interval_ms`); it is up to them.
+/// Collectors are told to read so often (`interval_ms` of what the core passes); it is up to them.
 pub const INTERVAL: Duration = Duration::from_millis(333);
 /// Readings up to so long after the end of a phase close it.
 pub const GRACE: Duration = Duration::from_millis(666);

@@ -91,12 +91,7 @@ impl RecordProcessor {
         Ok(())
     }
 
-    fn take(
-        &mut self,
-        record: RequestRecord,
-        waiting: &mut Vec<Counted>,
-        records: &Routes,
-    ) -> Result<(), Ended> {
+    fn take(&mut self, record: RequestRecord, waiting: &mut Vec<Counted>, records: &Routes) -> Result<(), Ended> {
         if waiting
             .first()
             .is_some_and(|first| kind(&first.record) != kind(&record))

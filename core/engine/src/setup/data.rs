@@ -68,10 +68,9 @@ pub fn prepare(opener: &Opener<'_>, endpoint: &EndpointSetup) -> Result<(Dataset
 }
 
 fn open(opener: &Opener<'_>, entry: EntryRef, core: Value) -> Result<DatasetHandle, SetupError> {
-    let options = opener.options(entry, core);
     Ok(opener
         .host
-        .open_dataset(entry, &options, Arc::new(opener.services(entry)))?)
+        .open_dataset(entry, &core.to_string(), Arc::new(opener.services(entry)))?)
 }
 
 /// Every dataset is asked; exactly one must accept.
@@ -144,10 +143,7 @@ fn declared_type(head: &[u8]) -> Option<String> {
 /// When it can't be opened.
 pub fn sampler(opener: &Opener<'_>, store: &DatasetStore) -> Result<Sampler, SetupError> {
     let entry = opener.find(Role::Sampler, opener.plan.dataset.sampling.name())?;
-    let options = opener.options(entry, json!({}));
-    let handle = opener
-        .host
-        .open_dataset(entry, &options, Arc::new(opener.services(entry)))?;
+    let handle = opener.host.open_dataset(entry, "", Arc::new(opener.services(entry)))?;
     let roots = u32::try_from(store.roots().turns.len()).unwrap_or(u32::MAX);
     Ok(Sampler::new(Box::new(handle), roots))
 }

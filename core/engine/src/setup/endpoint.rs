@@ -11,7 +11,8 @@ use super::{Opener, SetupError};
 /// What the run's endpoint is.
 pub struct EndpointSetup {
     entry: EntryRef,
-    options: String,
+    /// What the core passes.
+    core: String,
     /// What the plugin says.
     pub description: EndpointDescription,
     /// One instance, for everything but workers.
@@ -46,11 +47,11 @@ impl EndpointSetup {
             "use_server_token_count": plan.use_server_token_count,
             "per_chunk_usage": plan.per_chunk_usage,
             "custom_path": plan.custom_path,
-        });
-        let options = opener.options(entry, core);
+        })
+        .to_string();
         let handle = opener
             .host
-            .open_endpoint(entry, &options, Arc::new(opener.services(entry)))?;
+            .open_endpoint(entry, &core, Arc::new(opener.services(entry)))?;
         let description = handle.describe()?;
         let can_stream = opener.fact(entry, "supports_streaming");
         let mut warnings = Vec::new();
@@ -77,7 +78,7 @@ impl EndpointSetup {
             title,
             warnings,
             entry,
-            options,
+            core,
         })
     }
 
@@ -88,6 +89,6 @@ impl EndpointSetup {
     pub fn instance(&self, opener: &Opener<'_>) -> Result<EndpointHandle, SetupError> {
         Ok(opener
             .host
-            .open_endpoint(self.entry, &self.options, Arc::new(opener.services(self.entry)))?)
+            .open_endpoint(self.entry, &self.core, Arc::new(opener.services(self.entry)))?)
     }
 }

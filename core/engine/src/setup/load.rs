@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use aiperf_config::{PhaseKind, PhasePlan};
 use aiperf_host::Role;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{Opener, SetupError};
 use crate::{phase::StopConditions, processor::build::PhaseLabel, timing_manager::PhaseJob};
@@ -22,14 +22,12 @@ fn job(opener: &Opener<'_>, phase: &PhasePlan) -> Result<PhaseJob, SetupError> {
     let core = phase
         .smoothness
         .map_or_else(|| json!({}), |smoothness| json!({ "smoothness": smoothness }));
-    let options = opener.options(pattern, core);
     let pattern = opener
         .host
-        .open_timing(pattern, &options, Arc::new(opener.services(pattern)))?;
+        .open_timing(pattern, &core.to_string(), Arc::new(opener.services(pattern)))?;
     let mode = opener.find(Role::Timing, &phase.timing)?;
-    let options = opener.options(mode, Value::Object(phase.options.0.clone()));
     let services = opener.services(mode).with_arrival(Box::new(pattern));
-    let timing = opener.host.open_timing(mode, &options, Arc::new(services))?;
+    let timing = opener.host.open_timing(mode, "", Arc::new(services))?;
     Ok(PhaseJob {
         name: phase.name.clone(),
         mode: phase.timing.clone(),
@@ -44,7 +42,6 @@ fn job(opener: &Opener<'_>, phase: &PhasePlan) -> Result<PhaseJob, SetupError> {
             duration_ns: phase.duration_s.map(nanoseconds),
         },
         grace_ns: phase.grace_s.map(nanoseconds),
-        options,
     })
 }
 

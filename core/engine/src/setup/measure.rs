@@ -61,10 +61,9 @@ pub fn families(opener: &Opener<'_>, endpoint: &EndpointSetup) -> Result<Vec<Fam
         if goodput {
             core["catalogue"] = serde_json::to_value(&known).unwrap_or(Value::Null);
         }
-        let options = opener.options(share.entry, core);
         let handle = opener
             .host
-            .open_metric(share.entry, &options, Arc::new(opener.services(share.entry)))?;
+            .open_metric(share.entry, &core.to_string(), Arc::new(opener.services(share.entry)))?;
         let family = handle.describe()?;
         let own: HashSet<String> = share.tags.iter().map(|tag| tag.key().to_owned()).collect();
         known.extend(
@@ -202,10 +201,7 @@ pub fn exporters(opener: &Opener<'_>, info: &RunInfo) -> Result<Vec<ExporterInUs
     entries
         .into_iter()
         .map(|entry| {
-            let options = opener.options(entry, json!({}));
-            let mut handle = opener
-                .host
-                .open_exporter(entry, &options, Arc::new(opener.services(entry)))?;
+            let mut handle = opener.host.open_exporter(entry, "", Arc::new(opener.services(entry)))?;
             let needs = handle.begin(&info)?;
             let skip_on_error = resolution.entry(entry).on_error == OnError::Skip;
             Ok(ExporterInUse {

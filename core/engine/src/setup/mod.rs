@@ -1,6 +1,6 @@
 //! A run plan and a plugin host become services that are ready to start.
 //!
-//! * [`open`]: opening entries with the options of the plan.
+//! * [`open`]: opening entries.
 //! * [`endpoint`], [`data`], [`load`], [`measure`], [`telemetry`]: what is opened, by category.
 //! * [`http`]: options of the HTTP client.
 

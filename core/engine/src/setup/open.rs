@@ -1,4 +1,4 @@
-//! Opening entries: what the core passes to each category, the user's options over it.
+//! Opening entries. The host adds the user's options to what the core passes.
 
 use std::sync::Arc;
 
@@ -54,6 +54,17 @@ pub enum SetupError {
     /// A file that https needs can't be used.
     #[error(transparent)]
     Tls(#[from] aiperf_http::TlsError),
+    /// An option for an entry that this run does not use.
+    #[error(
+        "--plugin-opt {entry}.{key} has no effect: this run does not use {entry}; name it where the run chooses (--metric, \
+         --exporter, --timing, --endpoint-type, ...), or leave the option out"
+    )]
+    UnusedOption {
+        /// `category/name`.
+        entry: String,
+        /// The option.
+        key: String,
+    },
     /// The tokenizer can't be loaded.
     #[error("--tokenizer: {0}")]
     Tokenizer(String),
@@ -128,22 +139,18 @@ impl Opener<'_> {
         self.metadata(entry).get(key).and_then(Value::as_bool).unwrap_or(false)
     }
 
-    /// Options for an entry: `core` with the user's over it.
-    pub fn options(&self, entry: EntryRef, core: Value) -> String {
-        let declared = self.host.resolution().entry(entry);
-        let mut options = match core {
-            Value::Object(options) => options,
-            _ => Map::new(),
-        };
-        let category = declared.role.category().name();
-        let own = [category, declared.role.as_str()];
-        for (position, section) in own.iter().enumerate() {
-            if own[..position].contains(section) {
-                continue;
-            }
-            options.extend(self.plan.plugins.options_of(section, declared.name.key()).0);
+    /// Checks that each option of the user's has found its entry. For the time when all have been opened.
+    ///
+    /// # Errors
+    /// Names the first that has not.
+    pub fn check_options(&self) -> Result<(), SetupError> {
+        match self.host.unused_option() {
+            None => Ok(()),
+            Some((entry, key)) => Err(SetupError::UnusedOption {
+                entry: entry.to_owned(),
+                key: key.to_owned(),
+            }),
         }
-        Value::Object(options).to_string()
     }
 
     /// Services for an instance of an entry.

@@ -20,11 +20,11 @@ pub fn gpu_collectors(opener: &Opener<'_>, version: &str) -> Result<Vec<(GpuSetu
     for named in &opener.plan.gpu_collectors {
         let entry = opener.find(Role::GpuCollector, &named.name)?;
         let collector = opener.host.resolution().entry(entry).name.key().to_owned();
-        let options = opener.options(entry, json!({ "core.interval_ms": INTERVAL.as_millis() as u64 }));
+        let core = json!({ "interval_ms": INTERVAL.as_millis() as u64 }).to_string();
         let mut open = |source: Option<Source>, label: String| {
             let instance = opener
                 .host
-                .open_gpu_collector(entry, &options, Arc::new(opener.services(entry)))?;
+                .open_gpu_collector(entry, &core, Arc::new(opener.services(entry)))?;
             let setup = GpuSetup {
                 index: u32::try_from(opened.len()).unwrap_or(u32::MAX),
                 collector: Box::new(instance),

@@ -32,14 +32,13 @@ fn a_plugin_works() {
     let HostError::Plugin(error) = &refused else {
         panic!("{refused:?}")
     };
-    assert_eq!(error.kind, ErrorKind::InvalidOptions);
-    assert!(
-        error
-            .message
-            .starts_with("endpoint/echo (package fixture 1.2.3): options of `echo`: "),
-        "{error}"
+    assert_eq!(
+        (error.kind, error.message.as_str()),
+        (
+            ErrorKind::Failed,
+            "endpoint/echo (package fixture 1.2.3): what the core passes: `a`: invalid type: integer `1`, expected a string"
+        )
     );
-
     let usage = host.usage();
     let [package] = usage.as_slice() else {
         panic!("{usage:?}")
@@ -64,6 +63,71 @@ fn a_plugin_works() {
         ["package core (built-in registry) shadowed: at equal priority an external entry beats a built-in one"]
     );
     assert!(echo.max_ns <= echo.total_ns);
+}
+
+#[test]
+fn the_options_of_the_user_reach_the_entry_and_a_wrong_one_is_named_as_it_was_typed() {
+    let scene = Scene::new(&fixture_bytes());
+    let open = |section: &str, options: &str| {
+        let options = serde_json::from_str(options).unwrap();
+        let host = scene
+            .host("library: plugin.so", ENTRIES)
+            .with_options([(section, &options)])
+            .unwrap();
+        let entry = host.resolution().find(Role::Endpoint, "echo").unwrap();
+        assert!(host.unused_option().is_some(), "not opened yet");
+        let opened = host.open_endpoint(entry, "{}", Arc::new(NoServices)).map(drop);
+        assert_eq!(host.unused_option(), None);
+        opened
+    };
+    assert!(open("endpoint/echo", r#"{"repeat": 3}"#).is_ok());
+    for (section, options, said) in [
+        (
+            "endpoint/echo",
+            r#"{"repaet": 3}"#,
+            "--plugin-opt endpoint/echo.repaet: unknown field `repaet`, expected `repeat`",
+        ),
+        (
+            "endpoint/Parrot",
+            r#"{"x": 3}"#,
+            "--plugin-opt endpoint/Parrot.x: unknown field `x`, expected `repeat`",
+        ),
+        (
+            "endpoint/echo",
+            r#"{"repeat": 256}"#,
+            "--plugin-opt endpoint/echo.repeat: `repeat`: invalid value: integer `256`, expected u8",
+        ),
+    ] {
+        let HostError::Plugin(error) = open(section, options).unwrap_err() else {
+            panic!("{options}")
+        };
+        assert_eq!(error.kind, ErrorKind::InvalidOptions);
+        assert_eq!(error.message, format!("endpoint/echo (package fixture 1.2.3): {said}"));
+    }
+}
+
+#[test]
+fn options_that_lead_nowhere_are_named() {
+    let scene = Scene::new(&fixture_bytes());
+    for (section, said) in [
+        (
+            "endpiont/echo",
+            "--plugin-opt endpiont/echo.a: `endpiont` is no category; write one of: endpoint, dataset",
+        ),
+        (
+            "endpoint/ecko",
+            "--plugin-opt endpoint/ecko.a: no endpoint plugin is named `ecko`; did you mean echo?",
+        ),
+        (
+            "timing/echo",
+            "--plugin-opt timing/echo.a: no timing plugin is named `echo`",
+        ),
+    ] {
+        let options = serde_json::from_str(r#"{"a": 1}"#).unwrap();
+        let host = scene.host("library: plugin.so", ENTRIES);
+        let error = host.with_options([(section, &options)]).unwrap_err();
+        assert!(error.to_string().starts_with(said), "{error}");
+    }
 }
 
 #[test]

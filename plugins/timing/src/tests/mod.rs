@@ -15,10 +15,17 @@ use aiperf_sdk::{
 
 const MS: u64 = 1_000_000;
 
-fn open(entry: &str, options: &str, host: VirtualHost) -> Result<Box<dyn Timing>> {
+/// Opens an entry to which the core passes `core`.
+fn open(entry: &str, core: &str, host: VirtualHost) -> Result<Box<dyn Timing>> {
+    open_with(entry, "", core, host)
+}
+
+/// Opens an entry with options of the user.
+fn open_with(entry: &str, options: &str, core: &str, host: VirtualHost) -> Result<Box<dyn Timing>> {
     crate::BuiltIn::timing(Open {
         entry: entry.to_owned(),
         options: options.to_owned(),
+        core: core.to_owned(),
         host: Arc::new(host),
     })
 }

@@ -36,7 +36,6 @@ pub(super) struct Plan {
     pub(super) server: Server,
     /// Changes of the rate on the way.
     pub(super) rates: Vec<(u64, f64)>,
-    pub(super) options: String,
     pub(super) seed: u64,
 }
 
@@ -50,7 +49,6 @@ pub(super) fn all(bench: &Bench) -> Vec<Plan> {
         recorded,
         server: Server::Fast,
         rates: Vec::new(),
-        options: bench.usual_options(),
         seed: bench.options.seed,
     };
     vec![
@@ -121,7 +119,6 @@ impl Plan {
             requests: Some(REQUESTS),
             sessions: None,
             duration_ns: None,
-            options: self.options.clone(),
             dataset: DatasetColumns::default(),
             state: String::new(),
         }

@@ -112,7 +112,6 @@ impl VirtualEngine {
                 requests: None,
                 sessions: None,
                 duration_ns: None,
-                options: "{}".to_owned(),
                 dataset: DatasetColumns::default(),
                 state: String::new(),
             },

@@ -60,18 +60,24 @@ impl FakeHost {
     }
 }
 
-/// What an entry is opened with, on a fresh [`FakeHost`].
+/// What an entry is opened with: options of the user, nothing from the core, a fresh [`FakeHost`].
 ///
 /// ```
 /// use aiperf_sdk::testing;
 ///
 /// #[derive(serde::Deserialize)]
+/// #[serde(deny_unknown_fields)]
 /// struct Options {
 ///     limit: u32,
 /// }
 /// let options: Options = testing::open("acme", r#"{"limit": 3}"#).options()?;
 /// assert_eq!(options.limit, 3);
 /// assert!(testing::open("acme", r#"{"limit": -3}"#).options::<Options>().is_err());
+/// assert!(testing::open("acme", r#"{"limti": 3}"#).options::<Options>().is_err());
+///
+/// // What the core passes to the category is a field of its own.
+/// let mut open = testing::open("acme", "");
+/// open.core = r#"{"extra": {"top_k": 3}}"#.to_owned();
 /// # Ok::<(), aiperf_sdk::PluginError>(())
 /// ```
 pub fn open(entry: &str, options: &str) -> Open {
@@ -83,6 +89,7 @@ pub fn open_with(entry: &str, options: &str, host: Arc<dyn Host>) -> Open {
     Open {
         entry: entry.to_owned(),
         options: options.to_owned(),
+        core: String::new(),
         host,
     }
 }

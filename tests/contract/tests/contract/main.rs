@@ -36,6 +36,7 @@ fn open_with(entry: &str, options: &str, host: Arc<dyn Host>) -> Open {
     Open {
         entry: entry.to_owned(),
         options: options.to_owned(),
+        core: r#"{"c":2}"#.to_owned(),
         host,
     }
 }

@@ -282,7 +282,6 @@ fn numbers_that_are_none_stay_so() {
         requests: None,
         sessions: Some(u64::MAX),
         duration_ns: None,
-        options: "{}".to_owned(),
         dataset: DatasetColumns {
             ends: vec![2],
             timestamps_ms: vec![f64::NAN, 1.0],

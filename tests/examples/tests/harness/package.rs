@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use aiperf_host::discovery::{Places, discover};
 use aiperf_host::load::inspect;
-use aiperf_host::resolve::resolve;
+use aiperf_host::resolve::{Resolution, resolve};
 use aiperf_host::{PluginHost, Role};
 use aiperf_plugin_api::host::NoHost;
 use aiperf_plugin_api::record::VersionInfo;
@@ -58,13 +58,17 @@ impl Package {
 
     /// A host that knows this package alone.
     pub(crate) fn host(&self) -> PluginHost {
+        PluginHost::new(self.resolution(), &[])
+    }
+
+    fn resolution(&self) -> Resolution {
         let found = discover(&Places {
             builtin: "schema_version: \"1.0\"\npackages: {}\n",
             environment: &|_| None,
             named: &[self.registry().into()],
         })
         .unwrap();
-        PluginHost::new(resolve(found.files, Vec::new()).unwrap(), &[])
+        resolve(found.files, Vec::new()).unwrap()
     }
 
     /// Loads the library for an entry. That checks the layout, and that it registers what the registry file declares.
@@ -75,10 +79,14 @@ impl Package {
         host.load(entry).unwrap();
     }
 
-    /// Opens a GPU collector.
+    /// Opens a GPU collector with options of the user, a JSON object.
     pub(crate) fn gpu_collector(&self, entry: &str, options: &str) -> aiperf_host::GpuCollectorHandle {
-        let host = self.host();
+        let options = serde_json::from_str(options).unwrap();
+        let host = self
+            .host()
+            .with_options([(format!("gpu_collector/{entry}").as_str(), &options)])
+            .unwrap();
         let entry = host.resolution().find(Role::GpuCollector, entry).unwrap();
-        host.open_gpu_collector(entry, options, Arc::new(NoHost)).unwrap()
+        host.open_gpu_collector(entry, "", Arc::new(NoHost)).unwrap()
     }
 }

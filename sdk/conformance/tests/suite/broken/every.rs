@@ -6,11 +6,11 @@ use aiperf_conformance::{Kind, Options, Outcome, Subject, run};
 use aiperf_sdk::{
     Category, Endpoint, Entry, Package, PluginError, Result,
     api::abi::{self, import::Root},
-    package::Open,
+    package::{NoOptions, Open},
 };
 use serde_json::{Map, Value};
 
-use super::{NoOptions, checked, endpoint, failed, judge, unknown};
+use super::{checked, endpoint, failed, judge, unknown};
 
 /// What goes wrong when an endpoint is opened.
 pub(super) fn opening(open: &Open) -> Result<()> {
@@ -20,24 +20,30 @@ pub(super) fn opening(open: &Open) -> Result<()> {
             Ok(())
         }
         "panics_on_bad_options" => {
-            let NoOptions {} = open.own_options().unwrap();
+            let NoOptions {} = open.options().unwrap();
             Ok(())
         }
         "refuses_custom_paths" => {
             checked(open)?;
-            let options: Map<String, Value> = open.options()?;
-            match options.get("custom_path") {
+            let core: Map<String, Value> = open.core()?;
+            match core.get("custom_path") {
                 None | Some(Value::Null) => Ok(()),
                 Some(_) => Err(PluginError::options("no custom paths here")),
             }
         }
         "refuses_later_options" => {
             checked(open)?;
-            let options: Map<String, Value> = open.options()?;
-            match options.keys().find(|name| name.starts_with("core.")) {
-                Some(name) => Err(PluginError::options(format!("unknown option {name}"))),
-                None => Ok(()),
+            #[derive(serde::Deserialize)]
+            #[serde(deny_unknown_fields)]
+            #[expect(dead_code, reason = "read to refuse anything else")]
+            struct All {
+                extra: Value,
+                use_legacy_max_tokens: bool,
+                use_server_token_count: bool,
+                per_chunk_usage: bool,
+                custom_path: Value,
             }
+            open.core::<All>().map(drop)
         }
         "leaks" => {
             std::mem::forget(std::hint::black_box(vec![1_u8; 32 << 10]));
@@ -59,7 +65,7 @@ impl Package for Careless {
     }
 
     fn endpoint(open: Open) -> Result<Box<dyn Endpoint>> {
-        let NoOptions {} = open.own_options()?;
+        let NoOptions {} = open.options()?;
         Ok(Box::new(endpoint::Broken::new("good".to_owned())))
     }
 

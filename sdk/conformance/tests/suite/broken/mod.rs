@@ -22,7 +22,7 @@ use aiperf_conformance::{Conformance, Kind, Options, Outcome, Subject, run};
 use aiperf_sdk::{
     Category, Dataset, Endpoint, Entry, Exporter, GpuCollector, Metric, Package, PluginError, Result, Timing,
     api::abi::{self, import::Root},
-    package::Open,
+    package::{NoOptions, Open},
 };
 
 use crate::turn;
@@ -55,16 +55,12 @@ fn entry_name(kind: Kind, fault: &str) -> String {
     }
 }
 
-#[derive(serde::Deserialize)]
-#[serde(deny_unknown_fields)]
-struct NoOptions {}
-
 fn checked(open: &Open) -> Result<String> {
     let category_has = Broken::entries().iter().any(|entry| entry.name == open.entry);
     if !category_has && open.entry != "unregistered" {
         return Err(open.unknown());
     }
-    let NoOptions {} = open.own_options()?;
+    let NoOptions {} = open.options()?;
     Ok(open.entry.clone())
 }
 

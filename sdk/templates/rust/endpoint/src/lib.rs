@@ -18,7 +18,7 @@ impl Package for {{type}}Package {
 
     fn endpoint(open: Open) -> Result<Box<dyn Endpoint>> {
         match open.entry.as_str() {
-            "{{entry}}" => Ok(Box::new({{type}}::new(open.own_options()?, open.options()?)?)),
+            "{{entry}}" => Ok(Box::new({{type}}::new(open.options()?, open.core()?)?)),
             _ => Err(open.unknown()),
         }
     }
@@ -34,7 +34,7 @@ pub struct Options {
     pub temperature: Option<f64>,
 }
 
-/// What the core passes besides.
+/// What the core passes, as far as it matters here.
 #[derive(Debug, Clone, Default, serde::Deserialize)]
 #[serde(default)]
 pub struct Core {
@@ -144,7 +144,9 @@ mod tests {
 
     #[test]
     fn requests() {
-        let endpoint = endpoint(r#"{"temperature": 0.5, "extra": {"top_k": 3}}"#).unwrap();
+        let mut open = testing::open("{{entry}}", r#"{"temperature": 0.5}"#);
+        open.core = r#"{"extra": {"top_k": 3}}"#.into();
+        let endpoint = {{type}}Package::endpoint(open).unwrap();
         let http = endpoint
             .prepare(testing::request(vec![Turn::text("Hello")]))
             .unwrap();

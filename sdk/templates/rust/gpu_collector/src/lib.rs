@@ -18,7 +18,7 @@ impl Package for {{type}}Package {
 
     fn gpu_collector(open: Open) -> Result<Box<dyn GpuCollector>> {
         match open.entry.as_str() {
-            "{{entry}}" => Ok(Box::new({{type}}::new(open.own_options()?)?)),
+            "{{entry}}" => Ok(Box::new({{type}}::new(open.options()?)?)),
             _ => Err(open.unknown()),
         }
     }
