@@ -21,8 +21,9 @@ use crate::{
 
 /// Name of the service.
 const SERVICE: &str = "timing_manager";
-/// Before a deadline the thread spins for so long instead of sleeping: the kernel wakes it some tens of µs late.
-const SPIN: Duration = Duration::from_micros(60);
+/// The way from here to the socket is two threads long, and each may have to be woken: credits set out so much earlier, and
+/// the I/O thread holds each request until it is due.
+const LEAD: Duration = Duration::from_micros(500);
 /// Progress is told so often.
 const PROGRESS_NS: u64 = 250_000_000;
 
@@ -130,6 +131,7 @@ impl TimingManager {
             stop: job.stop,
             grace_ns: job.grace_ns,
             urls: self.urls,
+            lead_ns: LEAD.as_nanos() as u64,
         };
         let started = job.timing.start(&self.timing_plan(&job, start_ns, left.of(&job.mode)));
         let mut fault = started.err().map(|error| error.to_string());
@@ -194,7 +196,7 @@ impl TimingManager {
             let stepped = phase.wants_step(now);
             if stepped {
                 let events = phase.take_events();
-                fault = match job.timing.step(now, &events) {
+                fault = match job.timing.step(phase.horizon(now), &events) {
                     Ok(step) => phase
                         .ask(step.actions, step.next_wake_ns)
                         .err()
@@ -317,21 +319,18 @@ fn cancel(routes: &Routes, phase: u32, ids: Vec<u64>, reason: CancelReason) -> R
     })
 }
 
-/// Waits for a message until the deadline, precisely.
+/// Waits for a message until the deadline. Waking some tens of µs late is covered by [`LEAD`].
 fn next_message(inbox: &Receiver<Message>, clock: Clock, deadline: u64) -> Option<Message> {
     let left = Duration::from_nanos(deadline.saturating_sub(clock.now()));
-    if let Some(sleep) = left.checked_sub(SPIN).filter(|sleep| !sleep.is_zero()) {
-        match inbox.recv_timeout(sleep) {
-            Ok(message) => return Some(message),
-            Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => thread::sleep(sleep),
+    if left.is_zero() {
+        return inbox.try_recv().ok();
+    }
+    match inbox.recv_timeout(left) {
+        Ok(message) => Some(message),
+        Err(RecvTimeoutError::Timeout) => None,
+        Err(RecvTimeoutError::Disconnected) => {
+            thread::sleep(left);
+            None
         }
     }
-    while clock.now() < deadline {
-        if let Ok(message) = inbox.try_recv() {
-            return Some(message);
-        }
-        std::hint::spin_loop();
-    }
-    inbox.try_recv().ok()
 }

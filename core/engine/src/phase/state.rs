@@ -38,6 +38,8 @@ pub struct PhaseSetup {
     pub grace_ns: Option<u64>,
     /// Number of base URLs.
     pub urls: u32,
+    /// A credit is issued so many ns before it is due, so that its request is ready to be sent when it is.
+    pub lead_ns: u64,
 }
 
 /// What may be asked for and wait, at most; a mode that asks for ever must not fill the memory.
@@ -234,12 +236,18 @@ impl<S: FnMut() -> u32> PhaseState<S> {
         }
     }
 
+    /// Up to when the schedule is followed at `now_ns`: what is due until then is issued now, and sent when it is due.
+    pub fn horizon(&self, now_ns: u64) -> u64 {
+        now_ns.saturating_add(self.setup.lead_ns)
+    }
+
     /// Issues what is due. Credits are appended to `out` in the order in which they are to be sent.
     ///
     /// # Errors
     /// When the timing mode asked for something impossible, or for nothing at all.
     pub fn fire(&mut self, now_ns: u64, out: &mut Vec<Credit>) -> Result<(), TimingFault> {
-        let elapsed = now_ns.saturating_sub(self.setup.start_ns);
+        let horizon_ns = self.horizon(now_ns);
+        let elapsed = horizon_ns.saturating_sub(self.setup.start_ns);
         if self.setup.stop.duration_ns.is_some_and(|limit| elapsed >= limit) {
             self.close();
         }
@@ -248,7 +256,7 @@ impl<S: FnMut() -> u32> PhaseState<S> {
                 self.start(at_ns, start, now_ns, out)?;
             }
         }
-        while !self.closed && self.due.peek().is_some_and(|Reverse(due)| due.at_ns <= now_ns) {
+        while !self.closed && self.due.peek().is_some_and(|Reverse(due)| due.at_ns <= horizon_ns) {
             let Some(Reverse(due)) = self.due.pop() else { break };
             match due.what {
                 What::Start(start) => {
@@ -281,7 +289,7 @@ impl<S: FnMut() -> u32> PhaseState<S> {
         now_ns: u64,
         out: &mut Vec<Credit>,
     ) -> Result<(), TimingFault> {
-        let elapsed = now_ns.saturating_sub(self.setup.start_ns);
+        let elapsed = self.horizon(now_ns).saturating_sub(self.setup.start_ns);
         if !self.setup.stop.may_start(self.sent, elapsed) {
             self.slots.give_back();
             return Ok(());
@@ -458,12 +466,13 @@ impl<S: FnMut() -> u32> PhaseState<S> {
             .stop
             .duration_ns
             .map(|limit| self.setup.start_ns.saturating_add(limit));
-        [due, end, self.next_wake_ns].into_iter().flatten().min()
+        let next = [due, end, self.next_wake_ns].into_iter().flatten().min();
+        next.map(|at| at.saturating_sub(self.setup.lead_ns))
     }
 
     /// The timing mode has to be called: something happened, or it asked to be woken.
     pub fn wants_step(&self, now_ns: u64) -> bool {
-        let woken = !self.done && self.next_wake_ns.is_some_and(|at| at <= now_ns);
+        let woken = !self.done && self.next_wake_ns.is_some_and(|at| at <= self.horizon(now_ns));
         !self.closed && (woken || !self.events.is_empty())
     }
 

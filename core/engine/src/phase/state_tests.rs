@@ -24,6 +24,16 @@ fn roots(turns: &[usize]) -> RootTurns {
 }
 
 fn phase(concurrency: Option<u32>, stop: StopConditions, turns: &[usize]) -> PhaseState<impl FnMut() -> u32 + use<>> {
+    leading(0, concurrency, stop, turns)
+}
+
+/// Its credits are issued `lead_ns` before they are due.
+fn leading(
+    lead_ns: u64,
+    concurrency: Option<u32>,
+    stop: StopConditions,
+    turns: &[usize],
+) -> PhaseState<impl FnMut() -> u32 + use<>> {
     let setup = PhaseSetup {
         index: 3,
         start_ns: START,
@@ -31,6 +41,7 @@ fn phase(concurrency: Option<u32>, stop: StopConditions, turns: &[usize]) -> Pha
         stop,
         grace_ns: Some(50),
         urls: 2,
+        lead_ns,
     };
     let (mut next, count) = (0, u32::try_from(turns.len()).expect("few"));
     PhaseState::new(setup, roots(turns), move || {
@@ -132,6 +143,31 @@ fn a_full_house_refuses_or_keeps_waiting() {
             .collect::<Vec<_>>(),
         [(2, START)]
     );
+}
+
+#[test]
+fn credits_are_issued_ahead_of_their_time() {
+    let mut phase = leading(5, None, requests(9), &[1, 1]);
+    phase
+        .ask(
+            vec![start(0, START + 10, OnFull::Wait), start(1, 0, OnFull::Wait)],
+            Some(START + 20),
+        )
+        .expect("asked");
+    assert_eq!(phase.horizon(START), START + 5);
+    // What has no time of its own is intended when it is issued, not at the horizon.
+    let times = |credits: Vec<Credit>| -> Vec<_> {
+        credits
+            .iter()
+            .map(|credit| (credit.session, credit.intended_ns, credit.issued_ns))
+            .collect()
+    };
+    assert_eq!(times(fire(&mut phase, START + 1)), [(1, START + 1, START + 1)]);
+    assert_eq!(phase.next_deadline(), Some(START + 5));
+    assert_eq!(times(fire(&mut phase, START + 5)), [(0, START + 10, START + 5)]);
+    phase.take_events();
+    assert_eq!(phase.next_deadline(), Some(START + 15));
+    assert!(!phase.wants_step(START + 14) && phase.wants_step(START + 15));
 }
 
 #[test]

@@ -195,6 +195,7 @@ impl Compute {
             Ok(request) => {
                 self.next_key += 1;
                 let key = self.next_key;
+                let intended_ns = facts.credit.intended_ns;
                 self.keys.insert((facts.credit.phase, facts.credit.id), key);
                 self.running.insert(
                     key,
@@ -209,7 +210,7 @@ impl Compute {
                 let _ = self.commands.send(Command::Send {
                     key,
                     request: Box::new(request),
-                    after_ms: 0,
+                    not_before_ns: intended_ns,
                 });
                 Ok(())
             }
@@ -373,7 +374,7 @@ impl Compute {
                 Some(Command::Send {
                     key,
                     request: Box::new(request),
-                    after_ms,
+                    not_before_ns: self.clock.now().saturating_add(after_ms.saturating_mul(1_000_000)),
                 })
             }
         })

@@ -2,20 +2,24 @@
 
 use std::{
     cell::RefCell,
-    collections::HashMap,
-    future::{Future, poll_fn},
+    cmp::Reverse,
+    collections::{BinaryHeap, HashMap},
+    future::poll_fn,
     pin::pin,
     rc::Rc,
     task::Poll,
     thread,
-    time::Duration,
 };
 
-use aiperf_http::{Cancel, Client, Exchange, Options, Request};
+use aiperf_http::{Cancel, Client, Clock, Exchange, Options, Request};
 use crossbeam_channel::Sender;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use super::compute::Input;
+use super::{alarm::Alarm, compute::Input};
+
+/// Before a request is due the thread spins for so long instead of sleeping: the system wakes it some tens of µs late.
+/// Arrivals wait meanwhile, but the kernel has stamped them.
+const SPIN_NS: u64 = 60_000;
 
 /// What the compute thread asks of the I/O thread.
 pub enum Command {
@@ -25,8 +29,8 @@ pub enum Command {
         key: u64,
         /// The request.
         request: Box<Request>,
-        /// Wait for so many ms first.
-        after_ms: u64,
+        /// Hold it until then.
+        not_before_ns: u64,
     },
     /// End a request now; its exchange comes back with what has arrived.
     Cancel {
@@ -38,7 +42,7 @@ pub enum Command {
 /// Starts the thread. It ends when the returned sender is dropped.
 ///
 /// # Errors
-/// When no thread or no runtime can be had.
+/// When no thread, no runtime or no timer can be had.
 pub fn spawn(
     name: &str,
     options: Options,
@@ -46,50 +50,108 @@ pub fn spawn(
 ) -> std::io::Result<(UnboundedSender<Command>, thread::JoinHandle<()>)> {
     let (commands, inbox) = unbounded_channel();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let alarm = {
+        let _inside = runtime.enter();
+        Alarm::new()?
+    };
     let thread = thread::Builder::new().name(name.into()).spawn(move || {
+        Clock.sharpen_timers_of_this_thread();
         let local = tokio::task::LocalSet::new();
-        local.block_on(&runtime, serve(inbox, options, done));
+        let sending = Sending {
+            client: Rc::new(Client::new(options)),
+            running: Rc::default(),
+            done,
+        };
+        local.block_on(&runtime, serve(inbox, &alarm, &sending));
+        // It leaves the runtime that it is registered with before that ends.
+        drop(alarm);
     })?;
     Ok((commands, thread))
 }
 
-/// Waits, but not for a request that is cancelled meanwhile; the client sees that and sends nothing.
-async fn wait(time: Duration, cancel: &Cancel) {
-    let mut sleep = pin!(tokio::time::sleep(time));
-    poll_fn(|cx| match cancel.poll(cx) {
-        Poll::Ready(()) => Poll::Ready(()),
-        Poll::Pending => sleep.as_mut().poll(cx),
-    })
-    .await;
-}
+/// A request that is held until it is due, in order of time, then of arrival.
+type Held = Reverse<(u64, u64)>;
 
-async fn serve(mut inbox: UnboundedReceiver<Command>, options: Options, done: Sender<Input>) {
-    let client = Rc::new(Client::new(options));
-    let running: Rc<RefCell<HashMap<u64, Cancel>>> = Rc::default();
-    while let Some(command) = inbox.recv().await {
-        match command {
-            Command::Send { key, request, after_ms } => {
-                let cancel = Cancel::new();
-                running.borrow_mut().insert(key, cancel.clone());
-                let (client, running, done) = (client.clone(), running.clone(), done.clone());
-                tokio::task::spawn_local(async move {
-                    if after_ms > 0 {
-                        wait(Duration::from_millis(after_ms), &cancel).await;
-                    }
-                    let exchange: Exchange = client.send(&request, &cancel).await;
-                    running.borrow_mut().remove(&key);
-                    // A compute thread that has gone has reported why.
-                    let _ = done.send(Input::Exchange {
-                        key,
-                        exchange: Box::new(exchange),
-                    });
-                });
+async fn serve(mut inbox: UnboundedReceiver<Command>, alarm: &Alarm, sending: &Sending) {
+    let mut order: BinaryHeap<Held> = BinaryHeap::new();
+    let mut held: HashMap<u64, Box<Request>> = HashMap::new();
+    loop {
+        while let Some(&Reverse((due_ns, key))) = order.peek()
+            && due_ns <= Clock.now() + SPIN_NS
+        {
+            order.pop();
+            if let Some(request) = held.remove(&key) {
+                while Clock.now() < due_ns {
+                    std::hint::spin_loop();
+                }
+                sending.send(key, request).await;
             }
-            Command::Cancel { key } => {
-                if let Some(cancel) = running.borrow().get(&key) {
+        }
+        let command = match order.peek() {
+            None => inbox.recv().await,
+            Some(&Reverse((due_ns, _))) => {
+                let mut ring = pin!(alarm.until(due_ns - SPIN_NS));
+                let first = poll_fn(|cx| match inbox.poll_recv(cx) {
+                    Poll::Ready(command) => Poll::Ready(Some(command)),
+                    Poll::Pending => ring.as_mut().poll(cx).map(|()| None),
+                });
+                let Some(command) = first.await else { continue };
+                command
+            }
+        };
+        match command {
+            None => return,
+            Some(Command::Send {
+                key,
+                request,
+                not_before_ns,
+            }) => {
+                sending.running.borrow_mut().insert(key, Cancel::new());
+                if not_before_ns <= Clock.now() {
+                    sending.send(key, request).await;
+                } else {
+                    held.insert(key, request);
+                    order.push(Reverse((not_before_ns, key)));
+                }
+            }
+            Some(Command::Cancel { key }) => {
+                if let Some(cancel) = sending.running.borrow().get(&key) {
                     cancel.cancel();
+                }
+                // A request that is cancelled before it is due does not wait for that.
+                if let Some(request) = held.remove(&key) {
+                    sending.send(key, request).await;
                 }
             }
         }
+    }
+}
+
+/// What sending takes.
+struct Sending {
+    client: Rc<Client>,
+    /// How to cancel what has not come back.
+    running: Rc<RefCell<HashMap<u64, Cancel>>>,
+    done: Sender<Input>,
+}
+
+impl Sending {
+    /// Begins to send, and lets it get as far as it can.
+    async fn send(&self, key: u64, request: Box<Request>) {
+        let Some(cancel) = self.running.borrow().get(&key).cloned() else {
+            return;
+        };
+        let (client, running, done) = (self.client.clone(), self.running.clone(), self.done.clone());
+        tokio::task::spawn_local(async move {
+            let exchange: Exchange = client.send(&request, &cancel).await;
+            running.borrow_mut().remove(&key);
+            // A compute thread that has gone has reported why.
+            let _ = done.send(Input::Exchange {
+                key,
+                exchange: Box::new(exchange),
+            });
+        });
+        // The request leaves now, before others are looked at.
+        tokio::task::yield_now().await;
     }
 }

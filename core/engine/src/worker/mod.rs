@@ -1,10 +1,12 @@
 //! A worker is two threads: [`io`] reads and writes sockets and does nothing else; [`compute`] keeps the conversations, calls
 //! the endpoint plugin, and turns what came in into records.
 //!
+//! * `alarm`: waking at an instant, for requests that are held until they are due.
 //! * [`request`]: a turn becomes an HTTP request.
 //! * [`session`]: conversations in progress.
 //! * [`record`]: an exchange becomes a record.
 
+mod alarm;
 pub mod compute;
 pub mod io;
 pub mod record;

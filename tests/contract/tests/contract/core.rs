@@ -45,6 +45,7 @@ fn by_core(engine: &VirtualEngine, server: Server, timing: &mut dyn Timing) -> V
         },
         grace_ns: None,
         urls: 1,
+        lead_ns: 0,
     };
     let dataset = RootTurns {
         conversation: (0..roots).collect(),
