@@ -145,6 +145,9 @@ fields! {
     REQUEST_HEADERS = "request.headers";
     /// text: the responses as a JSON array, in the form of the raw export (`perf_ns`, `packets` or `text`).
     RESPONSE_EVENTS = "response.events";
+    /// text: what happened on the connection, as a JSON object: the `trace_data` of the records, with both stamps of the
+    /// first and the last content.
+    HTTP_TRACE = "http.trace";
     /// u64: images in the request body.
     IMAGES = "images";
     /// text: output of the model (text and tool calls).

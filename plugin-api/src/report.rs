@@ -36,6 +36,9 @@ pub struct RunInfo {
     pub catalogue: Vec<CatalogueEntry>,
     /// Width for console tables written to a file, in columns.
     pub console_width: u16,
+    /// Records are to carry what happened on their connection ([`fields::HTTP_TRACE`](crate::fields::HTTP_TRACE)).
+    #[serde(default)]
+    pub http_trace: bool,
 }
 
 impl RunInfo {

@@ -93,6 +93,7 @@ mod tests {
             dir: "/runs/a".into(),
             prefix: Some("foo".into()),
             level: ExportLevel::Records,
+            http_trace: false,
         }
     }
 

@@ -219,6 +219,7 @@ impl RunPlan {
             members.put("records", records);
             members.put("raw", json!(self.artifacts.level == ExportLevel::Raw));
         }
+        members.put_when(self.artifacts.http_trace, "trace", json!(true));
         members
     }
 

@@ -142,6 +142,19 @@ pub struct ArrivalFacts {
     pub send_bracket_ns: Option<u64>,
 }
 
+/// When something arrived, as far as it is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stamp {
+    /// When the kernel received it, if it told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kernel: Option<u64>,
+    /// When the read that brought it returned.
+    pub user: u64,
+    /// Set when more bytes followed in the same read: it came between this and the kernel's stamp.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lower: Option<u64>,
+}
+
 /// A finished request, decoded: from worker to record processor.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RequestRecord {
@@ -185,6 +198,14 @@ pub struct RequestRecord {
     pub request_headers: Option<String>,
     /// The responses as a JSON array, where the run keeps them.
     pub responses: Option<String>,
+    /// What happened on the connection as a JSON object, where the run keeps it.
+    pub trace: Option<String>,
+    /// Both stamps of the first content response.
+    pub first_content: Option<Stamp>,
+    /// Both stamps of the last content response.
+    pub last_content: Option<Stamp>,
+    /// Right before and right after the write that completed the (first) request.
+    pub send_ns: Option<(u64, u64)>,
     /// Body of the (first) request, for counting its tokens.
     pub body: Vec<u8>,
     /// Other numbers of dataset and response.
@@ -435,6 +456,18 @@ mod tests {
             requested_output_tokens: Some(16),
             request_headers: Some("{}".into()),
             responses: Some("[]".into()),
+            trace: Some("{}".into()),
+            first_content: Some(Stamp {
+                kernel: Some(6),
+                user: 7,
+                lower: None,
+            }),
+            last_content: Some(Stamp {
+                kernel: None,
+                user: 8,
+                lower: Some(7),
+            }),
+            send_ns: Some((6, 7)),
             body: vec![0, 255, 10],
             facts: vec![("f".into(), 0.1 + 0.2)],
             labels: vec![("l".into(), "v".into())],

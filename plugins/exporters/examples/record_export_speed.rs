@@ -100,6 +100,7 @@ fn run_info(with_gaps: bool) -> RunInfo {
         },
         catalogue,
         console_width: 140,
+        http_trace: false,
     }
 }
 

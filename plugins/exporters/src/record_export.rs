@@ -5,6 +5,7 @@ use aiperf_sdk::{
     Batch, ColumnRef, Exporter, MetricKind, Result,
     api::report::CatalogueEntry,
     exporter::{ExporterNeeds, Output},
+    fields,
     metric::flags,
 };
 
@@ -20,6 +21,8 @@ use crate::{
 pub(crate) struct RecordExport {
     file: Option<String>,
     metrics: Vec<Metric>,
+    /// Records carry what happened on their connection.
+    trace: bool,
 }
 
 /// A metric, ready to write.
@@ -121,9 +124,16 @@ impl Exporter for RecordExport {
         };
         let exported: Vec<&CatalogueEntry> = info.catalogue.iter().filter(|entry| is_exported(entry)).collect();
         self.metrics = exported.iter().map(|entry| Metric::new(entry)).collect();
+        self.trace = info.http_trace;
         let tags = exported.iter().map(|entry| entry.spec.tag.clone());
+        let trace = self.trace.then(|| fields::HTTP_TRACE.to_owned());
         Ok(ExporterNeeds {
-            columns: COLUMNS.iter().map(|&name| name.to_owned()).chain(tags).collect(),
+            columns: COLUMNS
+                .iter()
+                .map(|&name| name.to_owned())
+                .chain(tags)
+                .chain(trace)
+                .collect(),
             files: vec![file.clone()],
             tables: Vec::new(),
         })
@@ -174,6 +184,12 @@ impl RecordExport {
             out.pop();
         }
         out.push(b'}');
+        if self.trace
+            && let Some(trace) = batch.column(COLUMNS.len() + self.metrics.len()).text(i)
+        {
+            out.extend_from_slice(b",\"trace_data\":");
+            out.extend_from_slice(trace.as_bytes());
+        }
         let has_error = write_error(out, batch, i);
         if has_metrics || has_error {
             out.extend_from_slice(b"}\n");

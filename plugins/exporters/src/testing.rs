@@ -150,6 +150,7 @@ pub(crate) fn info() -> RunInfo {
         },
         catalogue: Vec::new(),
         console_width: 140,
+        http_trace: false,
     }
 }
 

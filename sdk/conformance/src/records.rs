@@ -42,12 +42,13 @@ const TEXTS: &[&str] = &[
     fields::REQUEST_BODY,
     fields::REQUEST_HEADERS,
     fields::RESPONSE_EVENTS,
+    fields::HTTP_TRACE,
     fields::OUTPUT_TEXT,
     fields::REASONING_TEXT,
 ];
 
 /// Texts that are JSON, whatever the run is like.
-const JSON: &[&str] = &[fields::REQUEST_HEADERS, fields::RESPONSE_EVENTS];
+const JSON: &[&str] = &[fields::REQUEST_HEADERS, fields::RESPONSE_EVENTS, fields::HTTP_TRACE];
 
 /// The type of the column of a name, as its documentation in [`fields`] says. Facts are reals, labels texts, and the metrics
 /// of other families are taken for reals.
@@ -376,7 +377,9 @@ impl Record {
             fields::ERROR_TYPE if !self.valid => Value::Text("Service Unavailable".to_owned()),
             fields::ERROR_MESSAGE if !self.valid => Value::Text("the server is busy".to_owned()),
             fields::ERROR_CODE | fields::ERROR_TYPE | fields::ERROR_MESSAGE => return None,
-            fields::REQUEST_BODY | fields::REQUEST_HEADERS => Value::Text(r#"{"a":"b"}"#.to_owned()),
+            fields::REQUEST_BODY | fields::REQUEST_HEADERS | fields::HTTP_TRACE => {
+                Value::Text(r#"{"a":"b"}"#.to_owned())
+            }
             fields::RESPONSE_EVENTS => Value::Text("[]".to_owned()),
             fields::PHASE_KIND | fields::PHASE_NAME => Value::Text("profiling".to_owned()),
             _ if unknown => return None,

@@ -149,7 +149,6 @@ pub(super) static LATER: &[Flag] = &[
     Flag::later(&["--wandb-entity"]),
     Flag::later(&["--wandb-run-name"]),
     Flag::later(&["--wandb-tag"]),
-    Flag::later(&["--export-http-trace"]),
     Flag::later(&["--show-trace-timing"]),
     Flag::later(&["--server-metrics"]),
     Flag::later(&["--server-metrics-formats"]),

@@ -423,6 +423,13 @@ pub(super) static SUPPORTED: &[Flag] = &[
     ),
     Flag::new(
         Section::Output,
+        &["--export-http-trace"],
+        Kind::Switch,
+        "off",
+        "Add to each record what happened on its connection: bytes, stages, and the kernel's and our own timestamps.",
+    ),
+    Flag::new(
+        Section::Output,
         &["--require-valid"],
         Kind::Switch,
         "off",

@@ -43,6 +43,8 @@ pub struct ArtifactPlan {
     pub prefix: Option<String>,
     /// How much is written for each request.
     pub level: ExportLevel,
+    /// Records carry what happened on their connection.
+    pub http_trace: bool,
 }
 
 impl ArtifactPlan {
@@ -189,6 +191,7 @@ mod tests {
             dir: PathBuf::from("d"),
             prefix: prefix.map(str::to_owned),
             level: ExportLevel::Records,
+            http_trace: false,
         }
     }
 

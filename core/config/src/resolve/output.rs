@@ -28,7 +28,21 @@ pub(super) fn artifacts(
         Some("raw") => ExportLevel::Raw,
         _ => ExportLevel::Records,
     };
-    Ok(ArtifactPlan { dir, prefix, level })
+    let http_trace = typed.switch("export-http-trace");
+    if http_trace && level == ExportLevel::Summary {
+        return Err(typed
+            .conflict(
+                "export-http-trace",
+                "needs records, and --export-level summary writes none",
+            )
+            .remedy("leave out one of the two"));
+    }
+    Ok(ArtifactPlan {
+        dir,
+        prefix,
+        level,
+        http_trace,
+    })
 }
 
 /// `<model>[_multi]-openai-<endpoint>-<load>`, one path component.

@@ -182,6 +182,11 @@ fn values() {
             BadValue,
             &["--export-level", "summary, records, raw"],
         ),
+        (
+            &["--export-http-trace", "--export-level", "summary"],
+            Conflict,
+            &["--export-http-trace", "--export-level summary"],
+        ),
         (&["--log-level", "LOUD"], BadValue, &["--log-level", "TRACE"]),
         (&["--endpoint-type", "a b"], BadValue, &["--endpoint-type"]),
         (&["--model", "a,,b"], BadValue, &["--model", "empty item"]),

@@ -156,6 +156,7 @@ pub fn run(request: RunRequest, observer: &mut dyn Observer) -> Result<RunOutcom
             keep_headers: families.plan().iter().any(|name| name == fields::REQUEST_HEADERS),
             secrets: secrets.clone(),
             keep_responses: families.plan().iter().any(|name| name == fields::RESPONSE_EVENTS),
+            keep_trace: families.plan().iter().any(|name| name == fields::HTTP_TRACE),
             http: http.clone(),
             processors,
         };

@@ -147,6 +147,7 @@ pub fn column(name: &str, records: &[Counted], phase: &PhaseLabel, processor: u3
         fields::RESPONSE_EVENTS => {
             FieldColumn::texts(records.iter().map(|counted| counted.record.responses.as_deref()))
         }
+        fields::HTTP_TRACE => FieldColumn::texts(records.iter().map(|counted| counted.record.trace.as_deref())),
         fields::IMAGES => u64s(&|record| images(&record.body)),
         fields::OUTPUT_TEXT => FieldColumn::texts(records.iter().map(|counted| counted.record.output.as_deref())),
         fields::REASONING_TEXT => FieldColumn::texts(records.iter().map(|counted| counted.record.reasoning.as_deref())),

@@ -171,6 +171,7 @@ pub fn run_info(
         },
         catalogue: catalogue.entries().cloned().collect(),
         console_width: 140,
+        http_trace: artifacts.http_trace,
     }
 }
 

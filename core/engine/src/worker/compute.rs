@@ -14,6 +14,7 @@ use super::{
     record::{self, Cancellation, RequestFacts},
     request::{Identity, RequestTemplate},
     session::Session,
+    trace,
 };
 use crate::{
     bus::{Bus, Route, ServiceId, ServiceKind, Undeliverable},
@@ -57,6 +58,8 @@ pub struct WorkerSetup {
     pub secrets: Arc<Secrets>,
     /// Records keep the responses as they came.
     pub keep_responses: bool,
+    /// Records keep what happened on the connection.
+    pub keep_trace: bool,
     /// Options of the HTTP client.
     pub http: Options,
     /// Number of record processors.
@@ -269,10 +272,11 @@ impl Compute {
             request: request_id,
             correlation,
         };
-        let request = self
+        let mut request = self
             .setup
             .template
             .request(credit.url, prepared, &extra_headers, identity)?;
+        request.trace_chunks = self.setup.keep_trace;
         facts.body = request.body.clone();
         facts.headers = self.setup.keep_headers.then(|| record::headers(&request.headers));
         Ok(request)
@@ -345,6 +349,11 @@ impl Compute {
             anchor.wall(mono)
         });
         record.responses = responses;
+        record.trace = self
+            .setup
+            .keep_trace
+            .then(|| trace::text(&record, &running.exchanges))
+            .flatten();
         self.finish(record, reply, carry)
     }
 
@@ -367,10 +376,11 @@ impl Compute {
                     request: Uuid::from_u128(running.facts.request_id),
                     correlation: Uuid::from_u128(running.facts.credit.correlation_id),
                 };
-                let request = self
+                let mut request = self
                     .setup
                     .template
                     .request(running.facts.credit.url, prepared, &[], identity)?;
+                request.trace_chunks = self.setup.keep_trace;
                 Some(Command::Send {
                     key,
                     request: Box::new(request),

@@ -4,7 +4,7 @@
 //! * `alarm`: waking at an instant, for requests that are held until they are due.
 //! * [`request`]: a turn becomes an HTTP request.
 //! * [`session`]: conversations in progress.
-//! * [`record`]: an exchange becomes a record.
+//! * [`record`]: an exchange becomes a record. [`trace`]: what happened on the connection, for export.
 
 mod alarm;
 pub mod compute;
@@ -12,5 +12,6 @@ pub mod io;
 pub mod record;
 pub mod request;
 pub mod session;
+pub mod trace;
 
 pub use compute::{Worker, WorkerSetup};

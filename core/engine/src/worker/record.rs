@@ -4,7 +4,7 @@ use aiperf_config::redact;
 use aiperf_http::{Arrival, Body, ErrorKind, Exchange as HttpExchange};
 use aiperf_plugin_api::{Decoded, Exchange, PluginError, endpoint::ChunkKind};
 
-use crate::message::{ArrivalFacts, CancelReason, Credit, RecordError, RequestRecord, Transport};
+use crate::message::{ArrivalFacts, CancelReason, Credit, RecordError, RequestRecord, Stamp, Transport};
 
 /// Type of the error of a response without content.
 pub const NO_CONTENT: &str = "InvalidInferenceResultError";
@@ -169,6 +169,10 @@ fn blank(facts: RequestFacts, start_ns: u64, start_wall_ns: u64) -> RequestRecor
         requested_output_tokens: facts.max_tokens,
         request_headers: facts.headers,
         responses: None,
+        trace: None,
+        first_content: None,
+        last_content: None,
+        send_ns: None,
         body: facts.body.into(),
         facts: facts.facts,
         labels: facts.labels,
@@ -195,6 +199,7 @@ pub fn finished(
     let mut record = blank(facts, first.timings.start, first.timings.start_wall);
     record.ack_ns = first.timings.headers;
     record.status = last.status;
+    record.send_ns = first.timings.send.map(|span| (span.start, span.end));
     record.transport = transport(exchanges, first, last, body_bytes);
 
     let arrivals: Vec<Arrival> = exchanges
@@ -271,11 +276,15 @@ fn apply(record: &mut RequestRecord, decoded: Decoded, arrivals: &[Arrival]) {
     let mut previous = None;
     for (event, kind, text) in decoded.chunks.iter() {
         // An index outside the events (a faulty plugin) has no time, so it is no content.
-        let Some(at) = arrivals.get(event as usize).map(Arrival::at) else {
+        let Some(arrival) = arrivals.get(event as usize) else {
             continue;
         };
+        let at = arrival.at();
         if previous != Some(event) {
             record.content_ns.push(at);
+            let stamp = stamp(arrival);
+            record.first_content.get_or_insert(stamp);
+            record.last_content = Some(stamp);
             previous = Some(event);
         }
         match kind {
@@ -306,6 +315,14 @@ fn apply(record: &mut RequestRecord, decoded: Decoded, arrivals: &[Arrival]) {
             kind: error.kind,
             message: error.message,
         });
+    }
+}
+
+fn stamp(arrival: &Arrival) -> Stamp {
+    Stamp {
+        kernel: arrival.kernel(),
+        user: arrival.user(),
+        lower: arrival.lower(),
     }
 }
 

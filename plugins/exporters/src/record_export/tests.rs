@@ -125,6 +125,27 @@ fn a_completed_record() {
 }
 
 #[test]
+fn a_trace_stands_behind_the_metrics_where_the_run_wants_it() {
+    let mut info = run_info();
+    info.http_trace = true;
+    let with = Row::from([
+        ("session_num", Int(1)),
+        ("good_request_count", Int(1)),
+        ("http.trace", Text("{\"a\":[[1,2]]}")),
+        ("error.message", Text("e")),
+    ]);
+    let without = Row::from([("session_num", Int(2)), ("good_request_count", Int(1))]);
+    let text = records::export("record_export", &info, "profile_export.jsonl", &[with, without], 2);
+    let lines: Vec<&str> = text.lines().collect();
+    assert!(
+        lines[0].ends_with("\"unit\":\"requests\"}},\"trace_data\":{\"a\":[[1,2]]},\"error\":{\"message\":\"e\"}}"),
+        "{text}"
+    );
+    assert!(!lines[1].contains("trace_data"), "{text}");
+    assert!(!export(&[completed()], 1).contains("trace_data"));
+}
+
+#[test]
 fn an_error_record() {
     let failed = Row::from([
         ("session_num", Int(3)),

@@ -95,6 +95,7 @@ fn info() -> RunInfo {
         },
         catalogue: catalogue(),
         console_width: 100,
+        http_trace: false,
     }
 }
 

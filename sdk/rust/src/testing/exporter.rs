@@ -47,6 +47,7 @@ pub fn report(metrics: Vec<MetricResult>) -> Report {
                 })
                 .collect(),
             console_width: 140,
+            http_trace: false,
         },
         phases: vec![PhaseReport {
             name: "profiling".to_owned(),
