@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use aiperf_config::ExitCode;
 use aiperf_host::near;
 
-use crate::{failure::Failure, help, mock, plugins, profile, stdout};
+use crate::{calibrate, failure::Failure, help, mock, plugins, profile, stdout};
 
 /// What a command does with the arguments after its name.
 type Action = fn(&[OsString]) -> Result<ExitCode, Failure>;
@@ -20,7 +20,7 @@ pub(crate) struct Command {
 }
 
 /// Every command.
-pub(crate) const COMMANDS: [Command; 5] = [
+pub(crate) const COMMANDS: [Command; 6] = [
     Command {
         name: "profile",
         summary: "Run a benchmark.",
@@ -30,6 +30,11 @@ pub(crate) const COMMANDS: [Command; 5] = [
         name: "plugins",
         summary: "List, write, test and install plugins.",
         action: plugins::run,
+    },
+    Command {
+        name: "calibrate",
+        summary: "Measure how true the measurements are on this machine.",
+        action: calibrate::run,
     },
     Command {
         name: "mock-server",

@@ -2,12 +2,14 @@
 //!
 //! * [`command`], [`help`]: which command is meant.
 //! * [`profile`], with [`tokenizer`], [`signals`], [`progress`], [`closing`]: a benchmark run.
+//! * [`calibrate`]: how true the measurements are on this machine.
 //! * [`plugins`]: what is registered. [`mock`]: the mock server. [`bundled`]: the plugins linked in.
 //! * [`log`], [`terminal`], [`stdout`], [`failure`]: what the user gets to see.
 
 #![forbid(unsafe_code)]
 
 mod bundled;
+mod calibrate;
 mod closing;
 mod command;
 mod failure;

@@ -3,6 +3,7 @@
 use std::{
     ffi::OsString,
     io::{BufRead, BufReader},
+    net::SocketAddr,
     os::unix::process::CommandExt,
     process::{Child, Command, Stdio},
 };
@@ -50,16 +51,25 @@ impl MockServers {
         urls.iter()
             .map(|url| match url {
                 UrlSpec::Server(_) => Ok(url.clone()),
-                UrlSpec::Mock(text) => self.start_one(text),
+                UrlSpec::Mock(text) => self.start_url(text),
             })
             .collect()
     }
 
-    fn start_one(&mut self, text: &str) -> Result<UrlSpec, Failure> {
-        let failed =
-            |error: std::io::Error| Failure::usage(format!("--url {text}: no mock server can be started: {error}"));
-        let mut settings =
-            Settings::from_query(text).map_err(|error| Failure::usage(format!("--url {text}: {error}")))?;
+    fn start_url(&mut self, text: &str) -> Result<UrlSpec, Failure> {
+        Settings::from_query(text)
+            .map_err(|error| error.to_string())
+            .and_then(|settings| self.start_one(settings))
+            .map(|address| UrlSpec::Server(format!("http://{address}")))
+            .map_err(|error| Failure::usage(format!("--url {text}: {error}")))
+    }
+
+    /// Starts a server with these settings; its address.
+    ///
+    /// # Errors
+    /// When no process can be started, or it refuses its settings; the message says so.
+    pub(crate) fn start_one(&mut self, mut settings: Settings) -> Result<SocketAddr, String> {
+        let failed = |error: std::io::Error| format!("no mock server can be started: {error}");
         settings.exit_with_stdin = true;
         let program = std::env::current_exe().map_err(failed)?;
         let mut child = Command::new(program)
@@ -78,10 +88,8 @@ impl MockServers {
             .map(|stdout| BufReader::new(stdout).read_line(&mut line));
         self.0.push(child);
         match (read, parse_listening_line(line.trim_end())) {
-            (Some(Ok(_)), Some(address)) => Ok(UrlSpec::Server(format!("http://{address}"))),
-            _ => Err(Failure::usage(format!(
-                "--url {text}: the mock server did not start; its message stands above"
-            ))),
+            (Some(Ok(_)), Some(address)) => Ok(address),
+            _ => Err("the mock server did not start; its message stands above".into()),
         }
     }
 }

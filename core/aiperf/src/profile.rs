@@ -8,7 +8,9 @@ use aiperf_plugin_api::validity::Verdict;
 use tracing::Level;
 
 use crate::{
-    bundled, closing,
+    bundled,
+    calibrate::calibration,
+    closing,
     failure::Failure,
     log::{Log, LogWriter},
     mock::MockServers,
@@ -72,10 +74,33 @@ fn measure(plan: RunPlan, log: &Log, terminal: &Arc<Terminal>, secrets: &Secrets
     screen.progress.finish();
     let outcome = outcome?;
     drop(mocks);
+    if let Some(reason) = beyond_calibration(&outcome) {
+        tracing::warn!("{reason}");
+    }
     let mut text = outcome.console.concat();
     text.push_str(&closing::lines(&command_line, &artifacts, &outcome, &host.usage()));
     stdout::print(&secrets.blot(text))?;
     verdict(outcome, require_valid)
+}
+
+/// By what the run went beyond the loads that this machine's calibration vouches for; `None` also where there is none.
+fn beyond_calibration(outcome: &RunOutcome) -> Option<String> {
+    let path = calibration::path(&|name| std::env::var_os(name))?;
+    match calibration::load(&path, &calibration::Machine::this()) {
+        Ok(table) => calibration::beyond(
+            &table?,
+            outcome.load.streams,
+            outcome.load.rate,
+            outcome.load.events_per_s,
+        ),
+        Err(error) => {
+            tracing::warn!(
+                "{}: the calibration can't be read: {error}; `aiperf calibrate` makes a new one",
+                path.display()
+            );
+            None
+        }
+    }
 }
 
 /// What the run has come to.
@@ -161,6 +186,7 @@ impl Observer for Screen {
 
 #[cfg(test)]
 mod tests {
+    use aiperf_engine::Load;
     use aiperf_plugin_api::{
         report::ErrorGroup,
         validity::{MachineUse, Validity},
@@ -175,6 +201,7 @@ mod tests {
             files: Vec::new(),
             valid: 0,
             duration_ns: None,
+            load: Load::default(),
             errors: Vec::new(),
             validity: None,
             interrupted: false,

@@ -22,7 +22,7 @@ pub mod timing_manager;
 pub mod validity;
 pub mod worker;
 
-pub use controller::{Observer, RunOutcome, RunRequest, run};
+pub use controller::{Load, Observer, RunOutcome, RunRequest, run};
 pub use services::SharedTokenizer;
 pub use setup::SetupError;
 

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `artifacts` | names, keys, order and formats of what a run writes |
 //! | `measurement` | the figures: recomputed from the records, against each other and against the script of the server |
+//! | `calibration` | `aiperf calibrate`, what later runs make of it, and the trace that it rests on |
 //! | `load` | how many requests are sent, when, and what becomes of each |
 //! | `requests` | what the server is asked: bodies, headers, histories |
 //! | `failures` | failing servers: each request is a record, each message tells why |
@@ -24,6 +25,7 @@
 
 mod artifacts;
 mod bad_input;
+mod calibration;
 mod failures;
 mod gpu_telemetry;
 mod harness;

@@ -5,14 +5,14 @@ use std::time::{Duration, Instant};
 use aiperf_config::{PhasePlan, RunPlan};
 use aiperf_host::PluginHost;
 use aiperf_plugin_api::{
-    report::{ErrorGroup, PackageUse, PhaseReport, Report, RunInfo, gpu},
+    report::{ErrorGroup, PackageUse, PhaseReport, Report, RunInfo, Stats, gpu},
     validity::{MachineUse, Validity},
 };
 use crossbeam_channel::{Receiver, never, select};
 
 use super::{
     collectors::Collectors,
-    interface::{Observer, RunOutcome},
+    interface::{Load, Observer, RunOutcome},
 };
 use crate::{
     bus::Route,
@@ -156,6 +156,7 @@ impl Follow<'_> {
             files: Vec::new(),
             valid: 0,
             duration_ns: None,
+            load: Load::default(),
             errors: Vec::new(),
             validity: None,
             interrupted: self.interrupted,
@@ -164,6 +165,7 @@ impl Follow<'_> {
         if let Some(phases) = self.ask_phases() {
             outcome.valid = phases.valid;
             outcome.duration_ns = benchmark_duration(&phases.phases);
+            outcome.load = load(&phases.phases);
             outcome.errors = errors(&phases.phases);
             let validity = judged(plan, &phases, self.machine.seen());
             outcome.validity = Some(validity.clone());
@@ -285,6 +287,26 @@ fn benchmark_duration(phases: &[PhaseReport]) -> Option<u64> {
         .filter_map(|metric| metric.stats.avg)
         .reduce(|sum, duration| sum + duration)
         .map(|sum| sum as u64)
+}
+
+fn load(phases: &[PhaseReport]) -> Load {
+    let highest = |of: &dyn Fn(&PhaseReport) -> Option<f64>| profiling(phases).filter_map(of).reduce(f64::max);
+    Load {
+        streams: highest(&|phase| stats(phase, "effective_concurrency")?.max),
+        rate: highest(&|phase| stats(phase, "request_throughput")?.avg),
+        events_per_s: highest(&|phase| {
+            let seconds = stats(phase, "benchmark_duration")?.avg? / 1e9;
+            Some(stats(phase, "http_req_chunks_received")?.sum? / seconds).filter(|rate| rate.is_finite())
+        }),
+    }
+}
+
+fn stats<'a>(phase: &'a PhaseReport, tag: &str) -> Option<&'a Stats> {
+    phase
+        .metrics
+        .iter()
+        .find(|metric| metric.spec.tag == tag)
+        .map(|metric| &metric.stats)
 }
 
 fn errors(phases: &[PhaseReport]) -> Vec<ErrorGroup> {

@@ -46,6 +46,17 @@ pub trait Observer {
     }
 }
 
+/// What a run demanded of this tool; `None` where it is not known.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Load {
+    /// Requests in flight at most.
+    pub streams: Option<f64>,
+    /// Requests completed per second.
+    pub rate: Option<f64>,
+    /// Parts of answers received per second.
+    pub events_per_s: Option<f64>,
+}
+
 /// How a run went.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunOutcome {
@@ -59,6 +70,8 @@ pub struct RunOutcome {
     pub valid: u64,
     /// `benchmark_duration` of the profiling phases together, in ns.
     pub duration_ns: Option<u64>,
+    /// The heaviest load of a profiling phase.
+    pub load: Load,
     /// Errors of the profiling phases, the most frequent first.
     pub errors: Vec<ErrorGroup>,
     /// How far the figures can be trusted; `None` if there are none.
