@@ -98,7 +98,10 @@ impl From<ResolveError> for Failure {
 
 impl From<OptionError> for Failure {
     fn from(error: OptionError) -> Self {
-        Self::usage(error.to_string())
+        match &error {
+            OptionError::Schema { error: schema, .. } => Self::plugin(error.to_string()).split("; ", &schema.help),
+            _ => Self::usage(error.to_string()),
+        }
     }
 }
 

@@ -77,7 +77,7 @@ impl PluginHost {
     /// Takes the user's options, given by `category/name`. Entries are opened with them.
     ///
     /// # Errors
-    /// An option of an entry that does not exist.
+    /// An option of an entry that does not exist, or that the schema of the entry's package refuses.
     pub fn with_options<'a>(
         mut self,
         options: impl IntoIterator<Item = (&'a str, &'a Map<String, Value>)>,

@@ -4,11 +4,13 @@
 //! * [`discovery`]: which registry files there are.
 //! * [`resolve`]: which entry wins a name. A pure function.
 //! * [`load`]: a package becomes a root module. Unsafe code is confined to `load::native`.
+//! * [`ConfigSchema`]: the JSON Schema that a package gives for its options.
 //! * `options`: what the user sets for entries.
 //! * [`PluginHost`]: opens entries of the winners, each package at most once.
 //! * [`Handle`]: an open entry, timed and counted, whose errors name the plugin.
 #![deny(unsafe_code)]
 
+mod config_schema;
 pub mod discovery;
 mod handle;
 mod host;
@@ -20,6 +22,7 @@ pub mod registry;
 pub mod resolve;
 mod usage;
 
+pub use config_schema::{ConfigSchema, OptionInfo};
 pub use handle::{
     DatasetHandle, EndpointHandle, ExporterHandle, GpuCollectorHandle, Handle, MetricHandle, TimingHandle,
 };

@@ -1,6 +1,8 @@
 //! What the user sets for entries: `--plugin-opt category/name.key=value`.
 
+use crate::config_schema::ConfigSchema;
 use crate::name::Role;
+use crate::registry::RegistryError;
 use crate::resolve::{EntryRef, Resolution, ResolveError};
 use aiperf_plugin_api::{ErrorKind, PluginError};
 use serde_json::{Map, Value};
@@ -25,6 +27,26 @@ pub enum OptionError {
         /// Why the name does not lead to one.
         error: ResolveError,
     },
+    /// The schema of the entry's package does not allow it.
+    #[error("--plugin-opt {option}: {problem} (schema: {schema}); `aiperf plugins info {name}` shows the options")]
+    Refused {
+        /// `category/name.key`.
+        option: String,
+        /// What is wrong with it.
+        problem: String,
+        /// Where the schema stands.
+        schema: String,
+        /// The entry's name.
+        name: String,
+    },
+    /// The schema of the entry's package is broken.
+    #[error("the options of {section} cannot be checked: {error}")]
+    Schema {
+        /// `category/name`.
+        section: String,
+        /// What is wrong, and where.
+        error: Box<RegistryError>,
+    },
 }
 
 /// The user's options by entry.
@@ -39,11 +61,36 @@ struct Given {
     members: Map<String, Value>,
 }
 
+impl Given {
+    /// Asks the schema of the package, if it has one. Nothing is loaded.
+    fn check(&self, resolution: &Resolution, entry: EntryRef) -> Result<(), OptionError> {
+        let declared = resolution.entry(entry);
+        let schema = ConfigSchema::of(resolution.file(entry), resolution.package(entry)).map_err(|error| {
+            OptionError::Schema {
+                section: self.section.clone(),
+                error: Box::new(error),
+            }
+        })?;
+        let Some(schema) = schema else { return Ok(()) };
+        schema
+            .check(declared, &self.members)
+            .map_err(|complaint| OptionError::Refused {
+                option: match complaint.option.as_str() {
+                    "" => self.section.clone(),
+                    option => format!("{}.{option}", self.section),
+                },
+                problem: complaint.problem,
+                schema: complaint.schema,
+                name: declared.name.to_string(),
+            })
+    }
+}
+
 impl Options {
     /// Assigns options, given by `category/name`, to the entries that answer to the names.
     ///
     /// # Errors
-    /// The first that no entry answers to.
+    /// The first that no entry answers to, or that the schema of the entry's package refuses.
     pub(crate) fn assign<'a>(
         resolution: &Resolution,
         sections: impl IntoIterator<Item = (&'a str, &'a Map<String, Value>)>,
@@ -59,6 +106,9 @@ impl Options {
                 })
                 .members
                 .extend(members.clone());
+        }
+        for (&entry, given) in &options {
+            given.check(resolution, entry)?;
         }
         Ok(Self(options))
     }

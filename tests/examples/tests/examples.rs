@@ -54,6 +54,25 @@ fn vendor_inference() {
 }
 
 #[test]
+fn options_are_checked_by_the_schema_of_the_package() {
+    let package = built("vendor-inference", "acme-inference");
+    for (option, said) in [
+        ("tier=gold", "--plugin-opt endpoint/acme.tier: \"gold\" is not one of "),
+        (
+            "teir=priority",
+            "--plugin-opt endpoint/acme.teir: there is no such option; there are: tier",
+        ),
+    ] {
+        let run = run_acme(
+            &package,
+            &format!("--request-count 1 --plugin-opt endpoint/acme.{option}"),
+        );
+        assert_eq!(run.code, Some(1), "{run}");
+        assert!(run.stderr.contains(said) && run.stderr.contains("schema.json"), "{run}");
+    }
+}
+
+#[test]
 fn the_simulated_accelerator() {
     let package = Package::of_example("vendor-inference", "acme-inference", &Compiler::Ours);
     package.loads(Role::GpuCollector, "acme_simulated");

@@ -70,7 +70,7 @@ fn climb(arguments: &Arguments, interrupts: &Receiver<()>) -> Result<(Calibratio
             }
             terminal::write(&format!("measuring {load} ...\n"));
             let row = match arguments.protocol.measure(*load, interrupts)? {
-                Measured::Row(row) => row,
+                Measured::Row(row) => *row,
                 Measured::Interrupted => return Ok((calibration, true)),
                 Measured::TimeIsUp => {
                     calibration.not_measured.extend(&ladder[rung..]);

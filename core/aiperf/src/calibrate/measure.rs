@@ -22,7 +22,8 @@ use crate::{failure::Failure, mock::MockServers};
 
 /// What came of measuring a load.
 pub(super) enum Measured {
-    Row(Row),
+    /// Its figures.
+    Row(Box<Row>),
     /// The user interrupted it.
     Interrupted,
     /// The client could not keep up and was ended.
@@ -158,7 +159,7 @@ impl Protocol {
         let records = read(&artifacts.join("profile_export.jsonl"))?;
         let joined = join::join(&read(&log)?, &records).map_err(failed)?;
         self.row(load, &joined)
-            .map(Measured::Row)
+            .map(|row| Measured::Row(Box::new(row)))
             .ok_or_else(|| failed("server and client do not agree on a single request".into()))
     }
 

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use aiperf_host::{
-    Name, Role, load,
+    ConfigSchema, Name, Role, load,
     resolve::{EntryRef, Resolution},
 };
 use serde::Serialize;
@@ -66,6 +66,10 @@ fn detail(resolution: &Resolution, entry: EntryRef, view: EntryView) -> Detail {
         Ok(info) => (info, None),
         Err(error) => (None, Some(error.cause.to_string())),
     };
+    let problem = problem.or_else(|| {
+        let broken = ConfigSchema::of(file, package).err();
+        broken.map(|error| format!("config_schema: {error}"))
+    });
     Detail {
         entry: view,
         from: PackageView::new(file, package),
@@ -136,6 +140,33 @@ fn block(detail: &Detail) -> String {
         );
     }
     line("problem", problem.as_deref().unwrap_or_default());
+    for (index, option) in entry.options.iter().enumerate() {
+        let facts = [
+            option.kind.clone(),
+            if option.required {
+                "required".to_owned()
+            } else {
+                String::new()
+            },
+            option
+                .default
+                .as_ref()
+                .map_or_else(String::new, |default| format!("default {default}")),
+        ];
+        let facts = facts
+            .into_iter()
+            .filter(|fact| !fact.is_empty())
+            .collect::<Vec<_>>()
+            .join(", ");
+        let mut told = option.name.clone();
+        if !facts.is_empty() {
+            told = format!("{told} ({facts})");
+        }
+        if !option.description.is_empty() {
+            told = format!("{told}: {}", option.description);
+        }
+        line(if index == 0 { "options" } else { "" }, &told);
+    }
     for (index, (key, value)) in entry.metadata.iter().enumerate() {
         let value = match value {
             serde_json::Value::String(text) => text.clone(),
@@ -149,4 +180,88 @@ fn block(detail: &Detail) -> String {
         line(if index == 0 { "metadata" } else { "" }, &format!("{key}: {value}"));
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::plugins::{list, subject, view::View};
+
+    const REGISTRY: &str = "schema_version: \"1.0\"
+packages:
+  acme:
+    version: 1.0.0
+    api: \">=1\"
+    library: a.so
+    capabilities: [http:telemetry.example.com:443, secrets]
+    config_schema:
+      properties:
+        endpoint/acme_chat:
+          required: [region]
+          properties:
+            retries: { type: integer, maximum: 10, default: 3, description: Attempts. }
+            region: { enum: [eu, us] }
+endpoint:
+  acme_chat: { package: acme }
+";
+
+    #[test]
+    fn options_capabilities_and_trust_are_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("registry.yaml");
+        fs::write(&file, REGISTRY).unwrap();
+        let host = subject::host(&[file]).unwrap();
+        let details = details(host.resolution(), Role::Endpoint, "acme_chat").unwrap();
+        let text = text(&details);
+        for line in [
+            "  form:         native, unsandboxed",
+            "  asks for:     http:telemetry.example.com:443, secrets",
+            "  options:      retries (integer <= 10, default 3): Attempts.",
+            "                region (eu | us, required)",
+        ] {
+            assert!(text.lines().any(|found| found == line), "{line}\n{text}");
+        }
+        let json = serde_json::to_value(&details).unwrap();
+        assert_eq!(
+            json[0]["options"],
+            serde_json::json!([
+                { "name": "retries", "kind": "integer <= 10", "default": 3, "description": "Attempts." },
+                { "name": "region", "kind": "eu | us", "required": true },
+            ])
+        );
+        let from = &json[0]["from"];
+        assert_eq!(
+            (from["unsandboxed"].as_bool(), from["capabilities"][1].as_str()),
+            (Some(true), Some("secrets"))
+        );
+        let mut package = View::new(host.resolution());
+        package.packages.retain(|package| package.name == "acme");
+        let text = list::package(&package);
+        assert!(
+            text.contains("native, unsandboxed") && text.contains("http:telemetry.example.com:443"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn a_broken_schema_is_a_problem() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("registry.yaml");
+        fs::write(
+            &file,
+            REGISTRY
+                .replace("default: 3", "default: many")
+                .replace("library: a.so", "wasm: a.wasm"),
+        )
+        .unwrap();
+        let host = subject::host(std::slice::from_ref(&file)).unwrap();
+        let text = text(&details(host.resolution(), Role::Endpoint, "acme_chat").unwrap());
+        let place = format!("config_schema: {}:13:61: ", file.display());
+        assert!(
+            text.contains(&place) && text.contains("refuses its own value"),
+            "{text}"
+        );
+    }
 }

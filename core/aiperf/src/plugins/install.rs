@@ -160,7 +160,7 @@ fn check_names(file: &RegistryFile, target: &Path, force: bool) -> Result<(), Fa
 /// The files that a package names and that are there.
 fn named(package: &Package) -> impl Iterator<Item = &Path> {
     let files = digest::files(package).into_iter().map(|file| file.0);
-    files.chain(package.config_schema.as_deref())
+    files.chain(package.schema_file())
 }
 
 /// Copies the files to a folder beside the plugin folder, then moves that to its place: a package that is half there is

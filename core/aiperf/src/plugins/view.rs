@@ -1,7 +1,7 @@
 //! The registry as it is shown: plain data, for text and JSON alike.
 
 use aiperf_host::{
-    Role,
+    ConfigSchema, OptionInfo, Role,
     registry::{Form, HOST_TARGET, OnError, Package, RegistryFile},
     resolve::{EntryRef, Resolution, Verdict},
 };
@@ -112,6 +112,9 @@ pub(super) struct EntryView {
     pub(super) on_error: &'static str,
     pub(super) description: String,
     pub(super) metadata: serde_json::Map<String, serde_json::Value>,
+    /// What the user may set, as the package's schema tells it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) options: Vec<OptionInfo>,
     /// Metrics that it lists and another family defines where that family runs, with that family.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) tags_of_others: Vec<String>,
@@ -151,6 +154,11 @@ impl EntryView {
             },
             description: declared.description.clone(),
             metadata: declared.metadata.clone(),
+            options: match ConfigSchema::of(file, resolution.package(entry)) {
+                Ok(Some(schema)) => schema.options(declared).to_vec(),
+                // What is wrong with it is told where the package is opened or validated.
+                Ok(None) | Err(_) => Vec::new(),
+            },
             tags_of_others: tags_of_others(resolution, entry),
         }
     }

@@ -1,7 +1,7 @@
 //! Why a package cannot be opened.
 
 use crate::name::Name;
-use crate::registry::{ApiRange, Sha256};
+use crate::registry::{ApiRange, RegistryError, Sha256};
 use aiperf_plugin_api::record::ApiVersion;
 use std::fmt;
 use std::path::PathBuf;
@@ -167,6 +167,12 @@ pub enum LoadCause {
         /// Those it has.
         available: Vec<String>,
     },
+    /// The schema of its options is broken.
+    #[error("its config_schema cannot be used: {error}")]
+    ConfigSchema {
+        /// What is wrong, and where.
+        error: Box<RegistryError>,
+    },
     /// WebAssembly is not built in.
     #[error("this aiperf cannot run WebAssembly packages")]
     NoWasm,
@@ -198,6 +204,7 @@ impl LoadCause {
             Self::Start { .. } => "a fault in the plugin",
             Self::Declaration { .. } => "the registry file belongs to another version of the library",
             Self::NotBundled { .. } => "the built-in registry names a package that this build leaves out",
+            Self::ConfigSchema { .. } => "a mistake in the package's schema",
             Self::NoWasm => "this build has only bundled and native packages",
             Self::NativeRefused => "--wasm-only, or `wasm_only` in the configuration",
         }
@@ -220,6 +227,7 @@ impl LoadCause {
             Self::Start { .. } => "report it to the package's vendor",
             Self::Declaration { .. } => "correct the registry file; `aiperf plugins validate FILE` checks it",
             Self::NotBundled { .. } => "use a complete build of aiperf",
+            Self::ConfigSchema { .. } => "correct the schema, or get a newer package from its vendor",
             Self::NoWasm => "use a native build of the package",
             Self::NativeRefused => "choose a WebAssembly package, or drop --wasm-only if you trust this one",
         }

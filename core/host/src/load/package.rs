@@ -2,6 +2,7 @@
 
 use super::library::LibraryFile;
 use super::{LoadCause, LoadError, native};
+use crate::config_schema::ConfigSchema;
 use crate::name::Name;
 use crate::registry::{Form, Package, RegistryFile, Sha256};
 use aiperf_plugin_api::Category;
@@ -62,6 +63,8 @@ impl Loader {
     ) -> Result<LoadedPackage, Arc<LoadError>> {
         explained(file, package, Some(entry), |place| {
             check_api(package)?;
+            // A broken schema lets no option through: better found before anything is loaded.
+            ConfigSchema::of(file, package).map_err(|error| LoadCause::ConfigSchema { error: Box::new(error) })?;
             let loaded = match &package.form {
                 Form::Bundled(name) => self.bundled(name)?,
                 Form::Wasm { .. } => return Err(LoadCause::NoWasm),

@@ -10,5 +10,7 @@ mod read;
 
 pub use api_range::ApiRange;
 pub use error::{Position, RegistryError};
+pub(crate) use model::SchemaSource;
 pub use model::{Entry, Form, Library, OnError, Package, RegistryFile, Sha256, Source};
+pub(crate) use node::{Node, Value as Tree};
 pub use read::HOST_TARGET;

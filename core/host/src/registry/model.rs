@@ -1,5 +1,6 @@
 //! What a registry file says, once it has been read.
 
+use super::node::Node;
 use super::{ApiRange, Position, RegistryError};
 use crate::name::{Name, Role};
 use std::fmt;
@@ -101,8 +102,8 @@ pub struct Package {
     pub form: Form,
     /// What it asks for, such as `http:telemetry.example.com:443`. Asking grants nothing.
     pub capabilities: Vec<String>,
-    /// JSON Schema of its options, relative to the registry file.
-    pub config_schema: Option<PathBuf>,
+    /// JSON Schema of its options.
+    pub(crate) config_schema: Option<SchemaSource>,
     /// Its licence.
     pub license: Option<String>,
     /// Its home page.
@@ -111,6 +112,25 @@ pub struct Package {
     pub description: Option<String>,
     /// Where the file declares it.
     pub at: Position,
+}
+
+/// Where the JSON Schema of a package is.
+#[derive(Debug, Clone)]
+pub(crate) enum SchemaSource {
+    /// A file, relative to the registry file, and where it is named.
+    File { path: PathBuf, at: Position },
+    /// In the registry file itself.
+    Inline(Node),
+}
+
+impl Package {
+    /// The file of its JSON Schema, relative to the registry file, if it is one.
+    pub fn schema_file(&self) -> Option<&Path> {
+        match &self.config_schema {
+            Some(SchemaSource::File { path, .. }) => Some(path),
+            Some(SchemaSource::Inline(_)) | None => None,
+        }
+    }
 }
 
 /// Where the code of a package is.

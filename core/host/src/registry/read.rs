@@ -3,7 +3,7 @@
 use super::ApiRange;
 use super::error::RegistryError;
 use super::fields::{Field, Read, Reader};
-use super::model::{Entry, Form, Library, OnError, Package, RegistryFile, Sha256, Source};
+use super::model::{Entry, Form, Library, OnError, Package, RegistryFile, SchemaSource, Sha256, Source};
 use super::node::{Key, Node, Value};
 use crate::name::{Name, Role, near};
 
@@ -123,18 +123,51 @@ impl Reader<'_> {
             api,
             form: self.form(key, field, fields)?,
             capabilities: match self.optional(field, fields, "capabilities") {
-                Some(list) => self.texts(&list)?.into_iter().map(|item| item.1.to_owned()).collect(),
+                Some(list) => self
+                    .texts(&list)?
+                    .into_iter()
+                    .map(|(item, text)| self.capability(&item, text))
+                    .collect::<Read<_>>()?,
                 None => Vec::new(),
             },
             config_schema: self
                 .optional(field, fields, "config_schema")
-                .map(|field| self.path(&field))
+                .map(|field| self.schema(&field))
                 .transpose()?,
             license: text_at("license")?,
             homepage: text_at("homepage")?,
             description: text_at("description")?,
             at: key.at,
         })
+    }
+
+    /// A JSON Schema: the name of its file, or the schema itself.
+    fn schema(&self, field: &Field<'_>) -> Read<SchemaSource> {
+        Ok(match field.node.value {
+            Value::Map(_) => SchemaSource::Inline(field.node.clone()),
+            _ => SchemaSource::File {
+                path: self.path(field)?,
+                at: field.node.at,
+            },
+        })
+    }
+
+    /// `http:HOST:PORT` or `secrets`: exactly what is asked for, nothing implied.
+    fn capability(&self, field: &Field<'_>, text: &str) -> Read<String> {
+        let address = text.strip_prefix("http:").and_then(|address| address.rsplit_once(':'));
+        let is_host = |host: &str| {
+            !host.is_empty()
+                && host
+                    .chars()
+                    .all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '[' | ']' | ':'))
+        };
+        let known = text == "secrets"
+            || address.is_some_and(|(host, port)| is_host(host) && port.parse::<u16>().is_ok_and(|port| port > 0));
+        if known {
+            return Ok(text.to_owned());
+        }
+        let help = "write `http:HOST:PORT` (one host and port, such as http:telemetry.example.com:443) or `secrets`";
+        Err(self.wrong(field, format!("unknown capability `{text}`"), help))
     }
 
     fn form(&self, key: &Key, field: &Field<'_>, fields: &[(Key, Node)]) -> Read<Form> {

@@ -45,7 +45,7 @@ fn a_full_file() {
     );
     assert!(package.api.contains(1, 4) && !package.api.contains(2, 0));
     assert_eq!(package.capabilities, ["http:telemetry.example.com:443"]);
-    assert_eq!(package.config_schema.as_deref(), Some(Path::new("schema.json")));
+    assert_eq!(package.schema_file(), Some(Path::new("schema.json")));
     assert_eq!(package.license.as_deref(), Some("Apache-2.0"));
     assert_eq!(package.at, Position { line: 3, column: 3 });
     let Form::Native(libraries) = &package.form else {
@@ -280,6 +280,41 @@ fn each_mistake_has_its_place_and_its_cure() {
             "7:13: packages.acme.sha256: not a SHA-256 digest; write its 64 hexadecimal digits in quotation marks",
         ),
         (
+            "library: a.so\ncapabilities: http:a:1",
+            "",
+            "7:19: packages.acme.capabilities: expected a list, found text; ",
+        ),
+        (
+            "library: a.so\ncapabilities: [secrets, files]",
+            "",
+            "7:29: packages.acme.capabilities[1]: unknown capability `files`; write `http:HOST:PORT` (one host and port, such as ",
+        ),
+        (
+            "library: a.so\ncapabilities: [http:example.com]",
+            "",
+            "7:20: packages.acme.capabilities[0]: unknown capability `http:example.com`; ",
+        ),
+        (
+            "library: a.so\ncapabilities: [\"http:*:443\"]",
+            "",
+            "7:20: packages.acme.capabilities[0]: unknown capability `http:*:443`; ",
+        ),
+        (
+            "library: a.so\ncapabilities: [http:example.com:70000]",
+            "",
+            "7:20: packages.acme.capabilities[0]: unknown capability `http:example.com:70000`; ",
+        ),
+        (
+            "library: a.so\nconfig_schema: ../s.json",
+            "",
+            "7:20: packages.acme.config_schema: `../s.json` leads out of the folder of the registry file; ",
+        ),
+        (
+            "library: a.so\nconfig_schema: [a]",
+            "",
+            "7:20: packages.acme.config_schema: expected text, found a list; ",
+        ),
+        (
             "library: a.so\nlicence: MIT",
             "",
             "7:5: packages.acme.licence: unknown key; did you mean license?",
@@ -329,6 +364,22 @@ fn mistakes_outside_one_entry() {
         (
             "schema_version: \"1.0\"\nPACKAGEdataset:\n  x: { package: a }\npublic_dataset_loader:\n  y: { package: a, aliases: [x] }\n",
             "7:3: public_dataset_loader.y: `x` already names the entry on line 5; ",
+        ),
+        (
+            "schema_version: \"1.0\"\nPACKAGEendpoint:\n  x: { package: a, aliases: [z] }\n  y: { package: a, aliases: [Z] }\n",
+            "6:3: endpoint.y: `z` already names the entry on line 5; a name or alias means one entry of its category: rename one",
+        ),
+        (
+            "schema_version: \"1.0\"\nPACKAGEendpoint:\n  x: { priority: 1 }\n",
+            "5:6: endpoint.x.package: missing; add `package:`",
+        ),
+        (
+            "schema_version: \"1.0\"\npackages:\n  a: { api: \">=1\", library: a.so }\n",
+            "3:6: packages.a.version: missing; add `version:`",
+        ),
+        (
+            "schema_version: \"1.0\"\npackages:\n  a: { version: \"1\", api: \">=1, <<2\", library: a.so }\n",
+            "3:27: packages.a.api: not a range of API versions; ",
         ),
         (
             "schema_version: \"1.0\"\nPACKAGEmetric:\n  x: { package: a }\n",

@@ -37,7 +37,11 @@ impl Package {
         let library = folder.path().join("target/release").join(&file);
         fs::create_dir_all(library.parent().unwrap()).unwrap();
         fs::copy(compiler.target().join("release").join(file), &library).unwrap();
-        fs::copy(built.join("registry.yaml"), folder.path().join("registry.yaml")).unwrap();
+        for file in ["registry.yaml", "schema.json"] {
+            if built.join(file).is_file() {
+                fs::copy(built.join(file), folder.path().join(file)).unwrap();
+            }
+        }
         Self { folder }
     }
 
