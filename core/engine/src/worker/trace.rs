@@ -221,7 +221,11 @@ mod tests {
             ..Exchange::default()
         };
         let exchanges = [exchange];
-        let mut record = record::finished(facts(), &exchanges, None, None, |mono| mono);
+        let whole = record::Cancellation {
+            asked: None,
+            cut_short: false,
+        };
+        let mut record = record::finished(facts(), &exchanges, None, whole, |mono| mono);
         record.last_content = Some(Stamp {
             kernel: Some(188),
             user: 190,
