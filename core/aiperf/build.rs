@@ -65,12 +65,13 @@ fn collect(path: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
 
 /// The workspace of contract and SDK alone: the root manifest without what they do not use.
 fn workspace(manifest: &str) -> String {
-    const USED: [&str; 6] = [
+    const USED: [&str; 7] = [
         "abi_stable",
         "aiperf-plugin-api",
         "aiperf-sdk",
         "serde",
         "serde_json",
+        "serde_path_to_error",
         "thiserror",
     ];
     let mut text = String::from(
