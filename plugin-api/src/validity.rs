@@ -29,7 +29,7 @@ impl Verdict {
 /// One thing that speaks against the figures.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Reason {
-    /// What kind of thing, for programs: `schedule_lag`, `client_lag`, `stall`, `cpu`, `rate`, `concurrency`,
+    /// What kind of thing, for programs: `schedule_lag`, `client_lag`, `stall`, `starved`, `cpu`, `rate`, `concurrency`,
     /// `bounded_timestamps`, `buffering`, `exhaustion`, `clock_step`, `uncalibrated`, or one that is added later.
     pub code: String,
     /// [`Verdict::Suspect`] or [`Verdict::Invalid`].

@@ -39,7 +39,7 @@ fn judged(run: Run) -> Finished {
 #[test]
 fn a_rate_that_cannot_be_met() {
     let run = judged(Run::profile(
-        "--url mock:?ttft=50 --tokenizer none --use-server-token-count --num-prompts 1 --isl 5 --streaming \
+        "--url mock:?ttft=50 --tokenizer builtin --num-prompts 1 --isl 5 --streaming \
          --request-rate 200 --arrival-pattern constant --concurrency 1 --request-count 20",
     ));
     let rate = reason(&run, "rate");
@@ -94,7 +94,7 @@ fn cores_that_others_use() {
         .collect();
     let run = judged(
         Run::profile(
-            "--url mock:?ttft=5 --tokenizer none --use-server-token-count --num-prompts 1 --isl 5 --streaming \
+            "--url mock:?ttft=5 --tokenizer builtin --num-prompts 1 --isl 5 --streaming \
              --concurrency 2 --benchmark-duration 2",
         )
         .alone(),
@@ -114,7 +114,7 @@ fn too_few_file_descriptors() {
     std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
     let run = Run::profile_in(
         folder,
-        "--url mock:?ttft=300 --tokenizer none --use-server-token-count --num-prompts 1 --isl 5 --streaming \
+        "--url mock:?ttft=300 --tokenizer builtin --num-prompts 1 --isl 5 --streaming \
          --concurrency 100 --request-count 100",
     );
     let run = judged(run.program(program.as_ref()));
@@ -127,7 +127,7 @@ fn too_few_file_descriptors() {
 fn messages_that_come_in_bursts() {
     // Without time between tokens the server writes a whole answer at once, as a buffering proxy would pass it on.
     let run = judged(Run::profile(
-        "--url mock:?ttft=5&tokens=20 --tokenizer none --use-server-token-count --num-prompts 1 --isl 5 --streaming \
+        "--url mock:?ttft=5&tokens=20 --tokenizer builtin --num-prompts 1 --isl 5 --streaming \
          --request-count 20",
     ));
     let fidelity = &run.summary()["validity"]["phases"][0];

@@ -195,6 +195,8 @@ fn a_conversation_holds_its_slot_until_its_last_turn_returns() {
         ),
         "{events:?}"
     );
+    // Whoever wants to be asked again has not stalled.
+    phase.ask(Vec::new(), Some(START + 6)).expect("asked");
     assert!(
         fire(&mut phase, START + 5).is_empty(),
         "the slot is held during think time"

@@ -194,7 +194,7 @@ fn of_machine(machine: &MachineUse, length_ns: u64, reasons: &mut Vec<Reason>) {
         unit: "%",
     };
     find(
-        "stall",
+        "starved",
         found,
         format!("this process was kept from running for {stalled:.1} % of the run"),
     );
@@ -456,14 +456,14 @@ mod tests {
                     stalled_ns: 300_000_000,
                     ..MachineUse::default()
                 },
-                vec![("stall", Suspect)],
+                vec![("starved", Suspect)],
             ),
             (
                 MachineUse {
                     stalled_ns: 1_500_000_000,
                     ..MachineUse::default()
                 },
-                vec![("stall", Invalid)],
+                vec![("starved", Invalid)],
             ),
             (
                 MachineUse {
