@@ -41,7 +41,7 @@ fields! {
     SEND_BRACKET = "send.bracket_ns";
     /// u64: longest time between the kernel's receipt of bytes of the response and their reading, ns.
     CLIENT_LAG = "client.lag_ns";
-    /// u64: messages of the response: events of a stream, or a whole body.
+    /// u64: messages of the response that have content: events of a stream, or a whole body.
     MESSAGES = "messages";
     /// u64: those of which only bounds of the arrival are known, since more bytes came in the same read.
     MESSAGES_BOUNDED = "messages.bounded";

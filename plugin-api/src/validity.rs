@@ -74,7 +74,7 @@ pub struct Fidelity {
     pub send_bracket_ns: Option<Quantiles>,
     /// Requests per second from the first to the last start.
     pub achieved_rate: Option<f64>,
-    /// Messages of responses: events of streams, whole bodies.
+    /// Messages of responses with content: events of streams, whole bodies.
     pub messages: u64,
     /// Those of which only bounds are known, since more bytes came in the same read.
     pub bounded_messages: u64,

@@ -132,7 +132,7 @@ pub struct Transport {
 /// How exactly the arrivals of a response are known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ArrivalFacts {
-    /// Events, or whole bodies.
+    /// Events, or whole bodies, with content.
     pub messages: u32,
     /// Those that were followed by more bytes in the same read.
     pub bounded: u32,

@@ -1,5 +1,6 @@
 //! The verdict of a run on itself: each reason is provoked. A step of the wall clock is not: it takes privileges.
 
+use aiperf_mock_server::{Server, Settings};
 use serde_json::Value;
 use std::os::unix::fs::PermissionsExt as _;
 use std::sync::Arc;
@@ -46,19 +47,22 @@ fn a_rate_that_cannot_be_met() {
     // One at a time takes 50 ms each: at most 20 of 200 per second.
     assert_eq!(text(&rate, "/severity"), "invalid");
     assert!((85.0..100.0).contains(&number(&rate, "/value")), "{rate}");
-    assert_eq!(text(&reason(&run, "schedule_lag"), "/phase"), "profiling");
-    // The tenth of 20 was wanted after 45 ms and could leave after 450 ms.
-    let fidelity = &run.summary()["validity"]["phases"][0];
-    assert!(number(fidelity, "/schedule_lag_ns/p50") > 300e6, "{fidelity}");
-    assert!(number(fidelity, "/latency_from_schedule_ns/p50") > 350e6, "{fidelity}");
+    assert_eq!(text(&rate, "/phase"), "profiling");
 }
 
 #[test]
 fn a_process_that_does_not_run() {
-    let run = Run::profile(
-        "--url mock:?ttft=20&itl=10&tokens=60 --tokenizer builtin --isl 10 --num-prompts 1 --streaming --concurrency 4 \
-         --request-count 24",
-    )
+    // A process of its own: it goes on answering.
+    let server = Server::spawn(Settings {
+        ttft: Duration::from_millis(100),
+        ..Settings::default()
+    })
+    .unwrap();
+    let run = Run::profile(&format!(
+        "--url http://{} --model m --tokenizer builtin --isl 10 --num-prompts 1 --request-rate 20 --arrival-pattern constant \
+         --request-count 40",
+        server.addr
+    ))
     .start();
     let folder = run.path("artifacts");
     let deadline = Instant::now() + Duration::from_secs(60);

@@ -211,13 +211,9 @@ pub fn finished(
         })
         .collect();
     record.arrivals = ArrivalFacts {
-        messages: u32::try_from(arrivals.len()).unwrap_or(u32::MAX),
-        bounded: arrivals
-            .iter()
-            .map(|arrival| u32::from(arrival.lower().is_some()))
-            .sum(),
         lag_ns: arrivals.iter().filter_map(Arrival::lag).max(),
         send_bracket_ns: first.timings.send.map(|span| span.end.saturating_sub(span.start)),
+        ..ArrivalFacts::default()
     };
     // An exchange that ended with its last event ends with that event; an error or a cancellation ends when it is known.
     record.end_ns = match (&last.error, arrivals.last()) {
@@ -285,6 +281,8 @@ fn apply(record: &mut RequestRecord, decoded: Decoded, arrivals: &[Arrival]) {
             let stamp = stamp(arrival);
             record.first_content.get_or_insert(stamp);
             record.last_content = Some(stamp);
+            record.arrivals.messages = record.arrivals.messages.saturating_add(1);
+            record.arrivals.bounded += u32::from(arrival.lower().is_some());
             previous = Some(event);
         }
         match kind {
