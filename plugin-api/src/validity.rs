@@ -35,6 +35,7 @@ pub struct Reason {
     /// [`Verdict::Suspect`] or [`Verdict::Invalid`].
     pub severity: Verdict,
     /// The phase, unless it is about the whole run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub phase: Option<String>,
     /// What was found, its limit, and what to do, for people.
     pub message: String,
@@ -64,15 +65,20 @@ pub struct Fidelity {
     /// Requests that were sent.
     pub requests: u64,
     /// From the intended to the actual start of a request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub schedule_lag_ns: Option<Quantiles>,
     /// From the intended start of a request to the end of its response: what a user with that intention sees, whatever
     /// held the request back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency_from_schedule_ns: Option<Quantiles>,
     /// For each request the longest time between the kernel's receipt of bytes and their reading.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client_lag_ns: Option<Quantiles>,
     /// Width of the bracket around the write that completed a request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub send_bracket_ns: Option<Quantiles>,
     /// Requests per second from the first to the last start.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub achieved_rate: Option<f64>,
     /// Messages of responses with content: events of streams, whole bodies.
     pub messages: u64,
@@ -94,8 +100,10 @@ pub struct MachineUse {
     /// Cores that this process may use.
     pub cores: u32,
     /// CPU time of this process over the length of the run, in cores.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own_cores: Option<f64>,
     /// Share of the machine's CPU time that somebody used, 0 to 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub busy: Option<f64>,
     /// Longest time for which this process did not run although it wanted to, ns.
     pub longest_stall_ns: u64,
