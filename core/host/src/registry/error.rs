@@ -43,7 +43,8 @@ impl fmt::Display for RegistryError {
         if !self.field.is_empty() {
             write!(f, "{}: ", self.field)?;
         }
-        write!(f, "{}; {}", self.problem, self.help)
+        // Quoted text of the file may hold line breaks; the message is one line.
+        write!(f, "{}; {}", self.problem.replace(['\n', '\r'], " "), self.help)
     }
 }
 

@@ -138,7 +138,7 @@ impl Reader<'_> {
     pub(super) fn name(&self, at: Position, path: &str, text: &str) -> Read<Name> {
         Name::parse(text).ok_or_else(|| {
             let help = "use letters, digits, `_`, `-` and `.`, and begin with a letter or digit";
-            self.fail(at, path, format!("`{text}` is not a name"), help)
+            self.fail(at, path, format!("`{}` is not a name", text.escape_debug()), help)
         })
     }
 

@@ -36,7 +36,7 @@ fn a_plugin_works() {
         (error.kind, error.message.as_str()),
         (
             ErrorKind::Failed,
-            "endpoint/echo (package fixture 1.2.3): what the core passes: `a`: invalid type: integer `1`, expected a string"
+            "endpoint/echo (package fixture 1.2.3): open: what the core passes: `a`: invalid type: integer `1`, expected a string"
         )
     );
     let usage = host.usage();
