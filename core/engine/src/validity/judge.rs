@@ -122,7 +122,7 @@ fn of_phase(expected: &Expected, fidelity: &Fidelity, reasons: &mut Vec<Reason>)
             "client_lag",
             found,
             format!(
-                "the client read late: p99 {:.1} ms after the kernel had received; timestamps are the kernel's, but what came in between may be merged",
+                "the client read late: p99 {:.1} ms after the kernel had received; kernel timestamps are not moved by it (those of `--timestamp-source user` are), but what came in between may be merged",
                 found.value
             ),
         );
