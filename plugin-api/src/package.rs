@@ -131,6 +131,73 @@ pub trait Package: 'static {
     }
 }
 
+/// An open package, whatever its form: one that is linked in, a library, a component.
+pub trait Opened: Send + Sync {
+    /// Name that the package itself states.
+    fn name(&self) -> &str;
+    /// Version that the package itself states.
+    fn version(&self) -> &str;
+    /// Everything it registers.
+    ///
+    /// # Errors
+    /// When the package fails.
+    fn entries(&self) -> Result<Vec<Entry>>;
+    /// Opens an endpoint.
+    ///
+    /// # Errors
+    /// When the entry is unknown or its options are wrong.
+    fn endpoint(&self, open: Open) -> Result<Box<dyn Endpoint>>;
+    /// Opens a dataset.
+    ///
+    /// # Errors
+    /// As above.
+    fn dataset(&self, open: Open) -> Result<Box<dyn Dataset>>;
+    /// Opens a timing entry.
+    ///
+    /// # Errors
+    /// As above.
+    fn timing(&self, open: Open) -> Result<Box<dyn Timing>>;
+    /// Opens a metric family.
+    ///
+    /// # Errors
+    /// As above.
+    fn metric(&self, open: Open) -> Result<Box<dyn Metric>>;
+    /// Opens an exporter.
+    ///
+    /// # Errors
+    /// As above.
+    fn exporter(&self, open: Open) -> Result<Box<dyn Exporter>>;
+    /// Opens a GPU collector.
+    ///
+    /// # Errors
+    /// As above.
+    fn gpu_collector(&self, open: Open) -> Result<Box<dyn GpuCollector>>;
+}
+
+/// A shared handle of an open package.
+#[derive(Clone)]
+pub struct Root(Arc<dyn Opened>);
+
+impl Root {
+    /// A handle of a package.
+    pub fn new(package: impl Opened + 'static) -> Self {
+        Self(Arc::new(package))
+    }
+}
+
+impl std::ops::Deref for Root {
+    type Target = dyn Opened;
+    fn deref(&self) -> &Self::Target {
+        &*self.0
+    }
+}
+
+impl std::fmt::Debug for Root {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Root").field(&self.name()).finish()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;

@@ -14,6 +14,7 @@ use abi_stable::{
 use super::{
     import,
     root::{OpenAbi, PluginModule, PluginModuleRef},
+    timing::{FlatEventAbi, FlatStepAbi},
     traits::{
         AbiResult, ColumnAbi, ColumnRefAbi, DatasetBox, DatasetObject, DatasetObject_TO, EndpointBox, EndpointObject,
         EndpointObject_TO, ExchangeAbi, ExporterBox, ExporterObject, ExporterObject_TO, GpuCollectorBox,
@@ -36,7 +37,7 @@ use crate::{
     metric::{MetricFamilyAbi, WindowAbi},
     mirror::{self, Mirror},
     package::Open,
-    timing::{Event, FlatEventAbi, FlatStepAbi, TimingPlanAbi},
+    timing::{Event, TimingPlanAbi},
 };
 
 /// The root module of a package; what a library exports and what the binary bundles.

@@ -6,8 +6,8 @@ use super::{
     export,
     root::{OpenAbi, PluginModuleRef},
     traits::{
-        ColumnRefAbi, DatasetBox, EndpointBox, ExchangeAbi, ExporterBox, GpuCollectorBox, HostBox, MetricBox,
-        SourceBox, TimingBox,
+        AbiResult, ColumnRefAbi, DatasetBox, EndpointBox, ExchangeAbi, ExporterBox, GpuCollectorBox, HostBox,
+        MetricBox, SourceBox, TimingBox,
     },
 };
 use crate::{
@@ -20,11 +20,11 @@ use crate::{
     host::LogLevel,
     metric::Window,
     mirror::{self, Mirror},
-    package::Open,
+    package::{Open, Opened},
     timing::{Event, Step, TimingPlan},
 };
 
-fn result<T: Mirror>(abi: super::traits::AbiResult<T::Abi>) -> Result<T> {
+fn result<T: Mirror>(abi: AbiResult<T::Abi>) -> Result<T> {
     match abi.into_result() {
         Ok(value) => Ok(T::from_abi(value)?),
         Err(error) => Err(PluginError::from_abi(error)?),
@@ -179,73 +179,52 @@ fn rows(batch: &Batch<'_>) -> Result<u32> {
 /// Stands for a name that is not UTF-8; no package is called so.
 const NO_TEXT: &str = "(not UTF-8)";
 
-/// A loaded or bundled package, as the host uses it.
-#[derive(Clone, Copy)]
-pub struct Root(PluginModuleRef);
-
-impl Root {
-    /// Wraps a root module.
-    pub fn new(module: PluginModuleRef) -> Self {
-        Self(module)
+/// A module of a library, or of a package that is linked in.
+impl Opened for PluginModuleRef {
+    fn name(&self) -> &str {
+        mirror::text(PluginModuleRef::name(self)).unwrap_or(NO_TEXT)
     }
-
-    /// Name that the library states.
-    pub fn name(&self) -> &'static str {
-        mirror::text(self.0.name()).unwrap_or(NO_TEXT)
+    fn version(&self) -> &str {
+        mirror::text(PluginModuleRef::version(self)).unwrap_or(NO_TEXT)
     }
-
-    /// Version that the library states.
-    pub fn version(&self) -> &'static str {
-        mirror::text(self.0.version()).unwrap_or(NO_TEXT)
+    fn entries(&self) -> Result<Vec<Entry>> {
+        result((PluginModuleRef::entries(self))())
     }
-
-    /// Everything it registers.
-    ///
-    /// # Errors
-    /// When the library fails.
-    pub fn entries(&self) -> Result<Vec<Entry>> {
-        result((self.0.entries())())
+    fn endpoint(&self, open: Open) -> Result<Box<dyn Endpoint>> {
+        let object = opened(PluginModuleRef::endpoint(self), open)?;
+        Ok(Box::new(ImportedEndpoint(object)))
+    }
+    fn dataset(&self, open: Open) -> Result<Box<dyn Dataset>> {
+        let object = opened(PluginModuleRef::dataset(self), open)?;
+        Ok(Box::new(ImportedDataset(object)))
+    }
+    fn timing(&self, open: Open) -> Result<Box<dyn Timing>> {
+        let object = opened(PluginModuleRef::timing(self), open)?;
+        Ok(Box::new(ImportedTiming(object)))
+    }
+    fn metric(&self, open: Open) -> Result<Box<dyn Metric>> {
+        let object = opened(PluginModuleRef::metric(self), open)?;
+        Ok(Box::new(ImportedMetric(object)))
+    }
+    fn exporter(&self, open: Open) -> Result<Box<dyn Exporter>> {
+        let object = opened(PluginModuleRef::exporter(self), open)?;
+        Ok(Box::new(ImportedExporter(object)))
+    }
+    fn gpu_collector(&self, open: Open) -> Result<Box<dyn GpuCollector>> {
+        let object = opened(PluginModuleRef::gpu_collector(self), open)?;
+        Ok(Box::new(ImportedGpuCollector(object)))
     }
 }
 
-fn into_abi(open: Open) -> OpenAbi {
-    OpenAbi {
-        entry: open.entry.into(),
-        options: open.options.into(),
-        core: open.core.into(),
-        host: export::host(open.host),
-    }
-}
-
-macro_rules! open {
-    ($($(#[$meta:meta])* $call:ident -> $trait:ident = $imported:ident;)*) => {
-        impl Root {
-            $(
-                $(#[$meta])*
-                ///
-                /// # Errors
-                /// When the entry is unknown or its options are wrong.
-                pub fn $call(&self, open: Open) -> Result<Box<dyn $trait>> {
-                    match (self.0.$call())(into_abi(open)).into_result() {
-                        Ok(object) => Ok(Box::new($imported(object))),
-                        Err(error) => Err(PluginError::from_abi(error)?),
-                    }
-                }
-            )*
-        }
+fn opened<T>(open: extern "C" fn(OpenAbi) -> AbiResult<T>, with: Open) -> Result<T> {
+    let abi = OpenAbi {
+        entry: with.entry.into(),
+        options: with.options.into(),
+        core: with.core.into(),
+        host: export::host(with.host),
     };
-}
-open! {
-    /// Opens an endpoint.
-    endpoint -> Endpoint = ImportedEndpoint;
-    /// Opens a dataset.
-    dataset -> Dataset = ImportedDataset;
-    /// Opens a timing entry.
-    timing -> Timing = ImportedTiming;
-    /// Opens a metric family.
-    metric -> Metric = ImportedMetric;
-    /// Opens an exporter.
-    exporter -> Exporter = ImportedExporter;
-    /// Opens a GPU collector.
-    gpu_collector -> GpuCollector = ImportedGpuCollector;
+    match open(abi).into_result() {
+        Ok(object) => Ok(object),
+        Err(error) => Err(PluginError::from_abi(error)?),
+    }
 }

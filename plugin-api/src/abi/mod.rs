@@ -3,6 +3,7 @@
 //! * [`root`]: the root module that every library exports.
 //! * [`traits`]: one vtable per category.
 //! * [`export`]: plain trait → vtable, on the plugin's side. Catches panics, in calls and in `Drop`.
+//! * [`timing`]: events and actions as flat records.
 //! * [`import`]: vtable → plain trait, on the host's side.
 //!
 //! Nothing outside this module, [`crate::mirror`] and the host's loader names a type of `abi_stable`.
@@ -10,6 +11,7 @@
 pub mod export;
 pub mod import;
 pub mod root;
+pub mod timing;
 pub mod traits;
 
 pub use abi_stable::{self, library::LibHeader};

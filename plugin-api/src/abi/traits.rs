@@ -10,6 +10,7 @@ use abi_stable::{
     std_types::{RBox, ROption, RResult, RSlice, RStr, RString, RVec},
 };
 
+use super::timing::{FlatEventAbi, FlatStepAbi};
 use crate::{
     column::{Column, ColumnRef, Validity},
     conversation::ConversationAbi,
@@ -20,7 +21,7 @@ use crate::{
     gpu::{Poll, ReadingAbi, ScrapeAbi},
     metric::{MetricFamilyAbi, WindowAbi},
     mirror::{Imported, Mirror},
-    timing::{FlatEventAbi, FlatStepAbi, TimingPlanAbi},
+    timing::TimingPlanAbi,
 };
 
 /// Result of a call.

@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use aiperf_sdk::{
-    Dataset, Endpoint, Exporter, GpuCollector, Metric, Result, Timing, api::abi::import::Root, package::Open,
-};
+use aiperf_sdk::{Dataset, Endpoint, Exporter, GpuCollector, Metric, Result, Timing, api::Opened, package::Open};
 use serde_json::Value;
 
 use crate::{
@@ -66,7 +64,7 @@ impl Bench {
     fn watched<T: ?Sized>(
         &self,
         given: &Given,
-        open: impl FnOnce(&Root, Open) -> Result<Box<T>>,
+        open: impl FnOnce(&dyn Opened, Open) -> Result<Box<T>>,
     ) -> Result<Box<Watched<T>>> {
         let host = FakeHost::new(self.options.seed, self.log.clone());
         let request = Open {
@@ -75,7 +73,7 @@ impl Bench {
             core: given.core.clone(),
             host: Arc::new(host),
         };
-        let instance = self.panics.watch("open", || open(&self.subject.root, request))?;
+        let instance = self.panics.watch("open", || open(&*self.subject.root, request))?;
         Ok(Box::new(Watched::new(instance, self.panics.clone())))
     }
 }
@@ -91,7 +89,7 @@ macro_rules! open {
 
                 /// A fresh instance.
                 pub(crate) fn $with(&self, given: &Given) -> Result<Box<dyn $trait>> {
-                    let instance: Box<Watched<dyn $trait>> = self.watched(given, Root::$name)?;
+                    let instance: Box<Watched<dyn $trait>> = self.watched(given, |root, open| root.$name(open))?;
                     Ok(instance)
                 }
             )*

@@ -118,14 +118,14 @@ mod tests {
             .take_while(|line| line.starts_with('|'))
             .map(|line| line.split('|').nth(2).unwrap().trim().trim_matches('`'))
             .collect();
-        let root = abi::import::Root::new(abi::root::<Nothing>());
+        let root = aiperf_sdk::Root::new(abi::root::<Nothing>());
         let mut passed = BTreeSet::new();
         for (kind, name) in Kind::ALL.into_iter().map(|kind| (kind, "any")).chain([
             (Kind::Dataset, "synthetic"),
             (Kind::ArrivalPattern, "gamma"),
             (Kind::Metric, "goodput"),
         ]) {
-            let subject = Subject::new(root, kind, name);
+            let subject = Subject::new(root.clone(), kind, name);
             let others = others(&subject).into_iter().map(|(_, other)| other);
             for core in others.chain([usual(&subject)]) {
                 passed.extend(core.as_object().unwrap().keys().cloned());

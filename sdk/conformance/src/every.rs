@@ -120,7 +120,7 @@ impl Instance {
 }
 
 fn registered(bench: &Bench) -> Verdict {
-    let root = bench.subject.root;
+    let root = &bench.subject.root;
     ensure!(!root.name().is_empty(), "the package has no name");
     ensure!(!root.version().is_empty(), "the package has no version");
     let entries = bench.panics.watch("entries", || root.entries())?;

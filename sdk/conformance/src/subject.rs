@@ -1,6 +1,6 @@
 //! What is tested.
 
-use aiperf_sdk::{Category, api::abi::import::Root};
+use aiperf_sdk::{Category, api::Root};
 use serde::Serialize;
 use serde_json::{Map, Value};
 

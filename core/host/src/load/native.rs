@@ -11,11 +11,11 @@
 
 use super::library::LibraryFile;
 use super::{LoadCause, difference};
+use aiperf_plugin_api::Root;
 use aiperf_plugin_api::abi::PluginModuleRef;
 use aiperf_plugin_api::abi::abi_stable::StableAbi;
 use aiperf_plugin_api::abi::abi_stable::abi_stability::abi_checking::check_layout_compatibility;
 use aiperf_plugin_api::abi::abi_stable::library::{LibHeader, LibraryError, lib_header_from_path};
-use aiperf_plugin_api::abi::import::Root;
 use aiperf_plugin_api::record::{API, ApiVersion};
 use std::path::PathBuf;
 

@@ -3,7 +3,7 @@
 use aiperf_conformance::{Kind, Level, Options, Subject, run};
 use aiperf_sdk::{
     Category, Package,
-    api::abi::{self, import::Root},
+    api::{Root, abi},
 };
 
 use crate::turn;
@@ -12,7 +12,7 @@ use crate::turn;
 fn passes<P: Package>(kind: impl Fn(&str) -> Kind) {
     let root = Root::new(abi::root::<P>());
     for entry in P::entries() {
-        let subject = Subject::new(root, kind(&entry.name), entry.name.as_str());
+        let subject = Subject::new(root.clone(), kind(&entry.name), entry.name.as_str());
         assert_eq!(subject.kind.category(), entry.category);
         let conformance = {
             let _turn = turn();

@@ -8,7 +8,7 @@ use aiperf_engine::{
 };
 use aiperf_sdk::{
     Package, Timing,
-    api::abi::{self, import::Root},
+    api::{Root, abi},
     testing::{Reply, Sent, VirtualEngine, VirtualHost, VirtualTurn},
     timing::AT_ONCE,
 };

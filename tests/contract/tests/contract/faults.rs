@@ -189,7 +189,7 @@ impl aiperf_sdk::Package for KeepsHost {
 
 #[test]
 fn the_services_of_the_core_cross_too_and_its_panics_are_errors() {
-    let root = abi::import::Root::new(abi::root::<KeepsHost>());
+    let root = aiperf_sdk::Root::new(abi::root::<KeepsHost>());
     let error = root
         .exporter(open_with("any", "{\"a\":1}", std::sync::Arc::new(FaultyHost)))
         .err();

@@ -18,7 +18,7 @@ use std::sync::Arc;
 use aiperf_contract_tests::TestPackage;
 use aiperf_sdk::{
     Host,
-    api::abi::{self, import::Root},
+    api::{Root, abi},
     host::NoHost,
     package::Open,
 };

@@ -2,9 +2,9 @@
 
 use aiperf_sdk::{
     Action, Column, Conversation, Event, Media, Turn,
-    api::mirror::Mirror,
+    api::{abi::timing::FlatEvent, mirror::Mirror},
     conversation::{Branch, ContextMode},
-    timing::{DatasetColumns, FlatEvent, LimitKind, OnFull, Outcome, Pick, Returned, Step, TimingPlan},
+    timing::{DatasetColumns, LimitKind, OnFull, Outcome, Pick, Returned, Step, TimingPlan},
 };
 use proptest::{collection::vec, option, prelude::*};
 

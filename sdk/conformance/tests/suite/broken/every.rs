@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use aiperf_conformance::{Kind, Options, Outcome, Subject, run};
 use aiperf_sdk::{
     Category, Endpoint, Entry, Package, PluginError, Result,
-    api::abi::{self, import::Root},
+    api::{Root, abi},
     package::{NoOptions, Open},
 };
 use serde_json::{Map, Value};

@@ -8,7 +8,7 @@ use std::{
 use aiperf_conformance::{Kind, Options, Subject, run};
 use aiperf_sdk::{
     Batch, Column, ColumnRef, Metric, MetricFamily, MetricKind, MetricSpec, PluginError, Result,
-    api::abi::{self, import::Root},
+    api::{Root, abi},
     fields,
     metric::Window,
 };

@@ -21,7 +21,7 @@ use std::{
 use aiperf_conformance::{Conformance, Kind, Options, Outcome, Subject, run};
 use aiperf_sdk::{
     Category, Dataset, Endpoint, Entry, Exporter, GpuCollector, Metric, Package, PluginError, Result, Timing,
-    api::abi::{self, import::Root},
+    api::{Root, abi},
     package::{NoOptions, Open},
 };
 
