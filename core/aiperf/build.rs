@@ -65,7 +65,7 @@ fn collect(path: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
 
 /// The workspace of contract and SDK alone: the root manifest without what they do not use.
 fn workspace(manifest: &str) -> String {
-    const USED: [&str; 7] = [
+    const USED: [&str; 8] = [
         "abi_stable",
         "aiperf-plugin-api",
         "aiperf-sdk",
@@ -73,6 +73,7 @@ fn workspace(manifest: &str) -> String {
         "serde_json",
         "serde_path_to_error",
         "thiserror",
+        "wit-bindgen",
     ];
     let mut text = String::from(
         "# The sources of the plugin contract and the SDK, as this aiperf has them.\n\

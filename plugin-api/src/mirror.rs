@@ -1,101 +1,112 @@
-//! One definition, two forms: the plain Rust type that authors and the core use, and its ABI-stable mirror.
+//! One definition, two forms: the plain Rust type that authors and the core use, and its ABI-stable mirror. Components cross
+//! otherwise ([`crate::wit`]), so there is no mirror in a build for WebAssembly.
 //!
 //! Conversions move; `String` and vectors of numbers keep their allocation. The way back checks every text: Rust's `String`
 //! must be UTF-8, and what the other side wrote need not be.
 
-use abi_stable::{
-    StableAbi,
-    std_types::{ROption, RStr, RString, RVec, Tuple2},
-};
+#[cfg(not(target_family = "wasm"))]
+pub(crate) use crossing::text;
+#[cfg(not(target_family = "wasm"))]
+pub use crossing::{Imported, Mirror};
 
 /// A text that came across is not UTF-8.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a text that is not UTF-8")]
 pub struct NotText;
 
-/// What came across, or why it cannot be used.
-pub type Imported<T> = std::result::Result<T, NotText>;
+#[cfg(not(target_family = "wasm"))]
+mod crossing {
+    use abi_stable::{
+        StableAbi,
+        std_types::{ROption, RStr, RString, RVec, Tuple2},
+    };
 
-/// A text of the other side, checked.
-pub(crate) fn text(text: RStr<'_>) -> Imported<&str> {
-    std::str::from_utf8(text.as_rslice().as_slice()).map_err(|_| NotText)
-}
+    use super::NotText;
 
-/// A plain type with an ABI-stable mirror.
-pub trait Mirror: Sized {
-    /// The form that crosses the library boundary.
-    type Abi: StableAbi;
-    /// Into the form that crosses.
-    fn into_abi(self) -> Self::Abi;
-    /// Back from it.
-    ///
-    /// # Errors
-    /// When a text in it is not UTF-8.
-    fn from_abi(abi: Self::Abi) -> Imported<Self>;
-    /// A list back from its form; types that are the same on both sides keep the allocation as it is.
-    ///
-    /// # Errors
-    /// As [`Mirror::from_abi`].
-    fn list_from_abi(abi: RVec<Self::Abi>) -> Imported<Vec<Self>> {
-        abi.into_vec().into_iter().map(Self::from_abi).collect()
+    /// What came across, or why it cannot be used.
+    pub type Imported<T> = std::result::Result<T, NotText>;
+
+    /// A text of the other side, checked.
+    pub(crate) fn text(text: RStr<'_>) -> Imported<&str> {
+        std::str::from_utf8(text.as_rslice().as_slice()).map_err(|_| NotText)
     }
-}
 
-macro_rules! mirror_identity {
-    ($($ty:ty),*) => {$(
-        impl Mirror for $ty {
-            type Abi = $ty;
-            fn into_abi(self) -> $ty {
-                self
-            }
-            fn from_abi(abi: $ty) -> Imported<$ty> {
-                Ok(abi)
-            }
-            fn list_from_abi(abi: RVec<$ty>) -> Imported<Vec<$ty>> {
-                Ok(abi.into_vec())
-            }
+    /// A plain type with an ABI-stable mirror.
+    pub trait Mirror: Sized {
+        /// The form that crosses the library boundary.
+        type Abi: StableAbi;
+        /// Into the form that crosses.
+        fn into_abi(self) -> Self::Abi;
+        /// Back from it.
+        ///
+        /// # Errors
+        /// When a text in it is not UTF-8.
+        fn from_abi(abi: Self::Abi) -> Imported<Self>;
+        /// A list back from its form; types that are the same on both sides keep the allocation as it is.
+        ///
+        /// # Errors
+        /// As [`Mirror::from_abi`].
+        fn list_from_abi(abi: RVec<Self::Abi>) -> Imported<Vec<Self>> {
+            abi.into_vec().into_iter().map(Self::from_abi).collect()
         }
-    )*};
-}
-mirror_identity!(bool, u8, u16, u32, u64, i32, i64, f64);
+    }
 
-impl Mirror for String {
-    type Abi = RString;
-    fn into_abi(self) -> RString {
-        self.into()
+    macro_rules! mirror_identity {
+        ($($ty:ty),*) => {$(
+            impl Mirror for $ty {
+                type Abi = $ty;
+                fn into_abi(self) -> $ty {
+                    self
+                }
+                fn from_abi(abi: $ty) -> Imported<$ty> {
+                    Ok(abi)
+                }
+                fn list_from_abi(abi: RVec<$ty>) -> Imported<Vec<$ty>> {
+                    Ok(abi.into_vec())
+                }
+            }
+        )*};
     }
-    fn from_abi(abi: RString) -> Imported<String> {
-        String::from_utf8(abi.into_bytes().into_vec()).map_err(|_| NotText)
-    }
-}
+    mirror_identity!(bool, u8, u16, u32, u64, i32, i64, f64);
 
-impl<T: Mirror> Mirror for Vec<T> {
-    type Abi = RVec<T::Abi>;
-    fn into_abi(self) -> RVec<T::Abi> {
-        self.into_iter().map(T::into_abi).collect::<Vec<_>>().into()
+    impl Mirror for String {
+        type Abi = RString;
+        fn into_abi(self) -> RString {
+            self.into()
+        }
+        fn from_abi(abi: RString) -> Imported<String> {
+            String::from_utf8(abi.into_bytes().into_vec()).map_err(|_| NotText)
+        }
     }
-    fn from_abi(abi: RVec<T::Abi>) -> Imported<Vec<T>> {
-        T::list_from_abi(abi)
-    }
-}
 
-impl<T: Mirror> Mirror for Option<T> {
-    type Abi = ROption<T::Abi>;
-    fn into_abi(self) -> ROption<T::Abi> {
-        self.map(T::into_abi).into()
+    impl<T: Mirror> Mirror for Vec<T> {
+        type Abi = RVec<T::Abi>;
+        fn into_abi(self) -> RVec<T::Abi> {
+            self.into_iter().map(T::into_abi).collect::<Vec<_>>().into()
+        }
+        fn from_abi(abi: RVec<T::Abi>) -> Imported<Vec<T>> {
+            T::list_from_abi(abi)
+        }
     }
-    fn from_abi(abi: ROption<T::Abi>) -> Imported<Option<T>> {
-        abi.into_option().map(T::from_abi).transpose()
-    }
-}
 
-impl<A: Mirror, B: Mirror> Mirror for (A, B) {
-    type Abi = Tuple2<A::Abi, B::Abi>;
-    fn into_abi(self) -> Self::Abi {
-        Tuple2(self.0.into_abi(), self.1.into_abi())
+    impl<T: Mirror> Mirror for Option<T> {
+        type Abi = ROption<T::Abi>;
+        fn into_abi(self) -> ROption<T::Abi> {
+            self.map(T::into_abi).into()
+        }
+        fn from_abi(abi: ROption<T::Abi>) -> Imported<Option<T>> {
+            abi.into_option().map(T::from_abi).transpose()
+        }
     }
-    fn from_abi(abi: Self::Abi) -> Imported<Self> {
-        Ok((A::from_abi(abi.0)?, B::from_abi(abi.1)?))
+
+    impl<A: Mirror, B: Mirror> Mirror for (A, B) {
+        type Abi = Tuple2<A::Abi, B::Abi>;
+        fn into_abi(self) -> Self::Abi {
+            Tuple2(self.0.into_abi(), self.1.into_abi())
+        }
+        fn from_abi(abi: Self::Abi) -> Imported<Self> {
+            Ok((A::from_abi(abi.0)?, B::from_abi(abi.1)?))
+        }
     }
 }
 
@@ -113,6 +124,7 @@ macro_rules! contract {
             $( $(#[$field_meta])* pub $field: $ty, )*
         }
 
+        #[cfg(not(target_family = "wasm"))]
         #[doc = concat!("How [`", stringify!($plain), "`] crosses a library boundary.")]
         #[repr(C)]
         #[derive(abi_stable::StableAbi)]
@@ -123,6 +135,7 @@ macro_rules! contract {
             )*
         }
 
+        #[cfg(not(target_family = "wasm"))]
         impl $crate::mirror::Mirror for $plain {
             type Abi = $abi;
             fn into_abi(self) -> $abi {
@@ -166,6 +179,7 @@ macro_rules! contract_enum {
             }
         }
 
+        #[cfg(not(target_family = "wasm"))]
         impl $crate::mirror::Mirror for $name {
             type Abi = $code;
             fn into_abi(self) -> $code {

@@ -10,7 +10,7 @@ use aiperf_host::{
 };
 use aiperf_plugin_api::{Package, abi::root};
 
-use crate::failure::Failure;
+use crate::{components, failure::Failure};
 
 /// The built-in registry file.
 pub(crate) const REGISTRY: &str = include_str!("../../../registry.yaml");
@@ -58,6 +58,7 @@ pub(crate) fn host(plan: &PluginPlan) -> Result<(Arc<PluginHost>, Vec<String>), 
         .map(|(section, options)| (section.as_str(), &options.0));
     let host = PluginHost::new(resolution, &packages())
         .wasm_only(plan.wasm_only)
+        .with_wasm(components::settings())
         .with_options(options)?;
     Ok((Arc::new(host), warnings))
 }

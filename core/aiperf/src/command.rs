@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use aiperf_config::ExitCode;
 use aiperf_host::near;
 
-use crate::{calibrate, failure::Failure, help, mock, plugins, profile, stdout};
+use crate::{calibrate, components, failure::Failure, help, mock, plugins, profile, stdout};
 
 /// What a command does with the arguments after its name.
 type Action = fn(&[OsString]) -> Result<ExitCode, Failure>;
@@ -20,7 +20,7 @@ pub(crate) struct Command {
 }
 
 /// Every command.
-pub(crate) const COMMANDS: [Command; 6] = [
+pub(crate) const COMMANDS: [Command; 7] = [
     Command {
         name: "profile",
         summary: "Run a benchmark.",
@@ -40,6 +40,11 @@ pub(crate) const COMMANDS: [Command; 6] = [
         name: "mock-server",
         summary: "Serve scripted answers, to try things out without a model.",
         action: mock::serve,
+    },
+    Command {
+        name: components::COMPILE_COMMAND,
+        summary: "",
+        action: components::compile,
     },
     Command {
         name: plugins::LOAD_COMMAND,

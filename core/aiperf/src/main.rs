@@ -12,6 +12,7 @@ mod bundled;
 mod calibrate;
 mod closing;
 mod command;
+mod components;
 mod failure;
 mod help;
 mod log;

@@ -8,9 +8,9 @@ use crate::meter::{Plugin, Watch};
 use crate::name::Name;
 use crate::options::{OptionError, Options};
 use crate::resolve::{EntryRef, Resolution, ResolveError};
-use aiperf_plugin_api::abi::import::Root;
-use aiperf_plugin_api::package::Open;
-use aiperf_plugin_api::{Host, PluginError};
+use crate::wasm::WasmSettings;
+use aiperf_plugin_api::package::{Open, Opened};
+use aiperf_plugin_api::{Host, PluginError, Root};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -60,6 +60,7 @@ impl PluginHost {
             loader: Loader {
                 bundled: bundled.to_vec(),
                 wasm_only: false,
+                wasm: WasmSettings::default(),
             },
             options: Options::default(),
             packages: Mutex::default(),
@@ -71,6 +72,13 @@ impl PluginHost {
     #[must_use]
     pub fn wasm_only(mut self, only: bool) -> Self {
         self.loader.wasm_only = only;
+        self
+    }
+
+    /// Says how components are compiled and bounded.
+    #[must_use]
+    pub fn with_wasm(mut self, settings: WasmSettings) -> Self {
+        self.loader.wasm = settings;
         self
     }
 
@@ -110,7 +118,7 @@ impl PluginHost {
     /// # Errors
     /// The package cannot be opened.
     pub fn root(&self, entry: EntryRef) -> Result<Root, Arc<LoadError>> {
-        self.package(entry).map(|package| package.root)
+        self.package(entry).map(|package| package.root.clone())
     }
 
     fn package(&self, entry: EntryRef) -> PackageState {
@@ -146,14 +154,14 @@ impl PluginHost {
         entry: EntryRef,
         core: &str,
         services: Arc<dyn Host>,
-        open: impl FnOnce(&Root, Open) -> Result<Box<T>, PluginError>,
+        open: impl FnOnce(&dyn Opened, Open) -> Result<Box<T>, PluginError>,
     ) -> Result<Handle<T>, HostError> {
         let package = self.package(entry)?;
         let name = self.resolution.entry(entry).name.key().to_owned();
         let watch = Watch::new(self.plugin(entry));
         let instance = watch.call("open", || {
             open(
-                &package.root,
+                &*package.root,
                 Open {
                     entry: name,
                     options: self.options.json(entry),
@@ -194,7 +202,7 @@ macro_rules! open {
                     core: &str,
                     services: Arc<dyn Host>,
                 ) -> Result<$handle, HostError> {
-                    self.open(entry, core, services, Root::$call)
+                    self.open(entry, core, services, |root, open| root.$call(open))
                 }
             )*
         }

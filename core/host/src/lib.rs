@@ -3,7 +3,8 @@
 //! * [`registry`]: what registry files say. Pure data.
 //! * [`discovery`]: which registry files there are.
 //! * [`resolve`]: which entry wins a name. A pure function.
-//! * [`load`]: a package becomes a root module. Unsafe code is confined to `load::native`.
+//! * [`load`]: a package becomes a root module. Unsafe code is confined to `load::native` and `wasm::cache`.
+//! * `wasm`: packages as WebAssembly components.
 //! * [`ConfigSchema`]: the JSON Schema that a package gives for its options.
 //! * `options`: what the user sets for entries.
 //! * [`PluginHost`]: opens entries of the winners, each package at most once.
@@ -21,6 +22,7 @@ mod options;
 pub mod registry;
 pub mod resolve;
 mod usage;
+mod wasm;
 
 pub use config_schema::{ConfigSchema, OptionInfo};
 pub use handle::{
@@ -32,3 +34,4 @@ pub use meter::Plugin;
 pub use name::{Name, Role, near};
 pub use options::OptionError;
 pub use usage::{EntryUse, PackageUse};
+pub use wasm::{Compiler, WasmSettings, compile};

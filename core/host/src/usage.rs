@@ -77,7 +77,11 @@ impl PluginHost {
                     library: loaded.library.as_ref().map(|path| path.display().to_string()),
                     sha256: loaded.digest.map(|digest| digest.to_string()),
                     api: loaded.info.as_ref().map(|info| info.api.to_string()),
-                    rustc: loaded.info.as_ref().map(|info| info.rustc.clone()),
+                    rustc: loaded
+                        .info
+                        .as_ref()
+                        .map(|info| info.rustc.clone())
+                        .filter(|rustc| !rustc.is_empty()),
                     warnings: aborts.then_some(warning).into_iter().collect(),
                     entries: entries.map(|(&entry, plugin)| self.entry_use(entry, plugin)).collect(),
                 })

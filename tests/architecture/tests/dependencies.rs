@@ -67,6 +67,11 @@ const CONFINED: &[(&str, &[&str], &str)] = &[
     ),
     ("rustls", &["aiperf-http"], "the measuring path has one HTTP client"),
     ("libloading", &["aiperf-host"], "only the host loads libraries"),
+    (
+        "wasmtime",
+        &["aiperf-host"],
+        "only the host runs components, and it takes minutes to compile",
+    ),
     ("clap", &["aiperf", "aiperf-config"], "flags are the edge's business"),
 ];
 
@@ -110,6 +115,7 @@ fn every_edge_is_allowed() {
 const UNSAFE: &[&str] = &[
     "plugin-api/src",
     "core/host/src/load/native.rs",
+    "core/host/src/wasm/cache.rs",
     "core/http/src",
     "core/engine/src/dataset/store.rs",
     "sdk/rust/src/export.rs",

@@ -80,7 +80,7 @@ pub enum LoadCause {
         host: String,
     },
     /// The library is cut short or garbled.
-    #[error("the library is incomplete or damaged: {detail}")]
+    #[error("the file is incomplete or damaged: {detail}")]
     Damaged {
         /// What the reader of the format said.
         detail: String,
@@ -148,7 +148,7 @@ pub enum LoadCause {
         message: String,
     },
     /// The library's own initialisation failed.
-    #[error("the library failed to start: {message}")]
+    #[error("it failed to start: {message}")]
     Start {
         /// What it said.
         message: String,
@@ -173,9 +173,33 @@ pub enum LoadCause {
         /// What is wrong, and where.
         error: Box<RegistryError>,
     },
-    /// WebAssembly is not built in.
-    #[error("this aiperf cannot run WebAssembly packages")]
-    NoWasm,
+    /// The file is no component.
+    #[error("the file is not a WebAssembly component but {found}")]
+    NotAComponent {
+        /// What it is.
+        found: String,
+    },
+    /// A component, but no plugin.
+    #[error("the component exports no interface of aiperf:plugin")]
+    NoInterface,
+    /// The component wants what is given to no plugin.
+    #[error("the component asks for {}; plugins get the services of aiperf:plugin and nothing else", .imports.join(", "))]
+    Demands {
+        /// The interfaces.
+        imports: Vec<String>,
+    },
+    /// The component cannot be compiled.
+    #[error("the component cannot be compiled: {message}")]
+    Compile {
+        /// What the compiler said.
+        message: String,
+    },
+    /// The component's interfaces are not those of this program.
+    #[error("the component does not fit the interfaces of this aiperf: {message}")]
+    Link {
+        /// What differs.
+        message: String,
+    },
     /// `--wasm-only` was given.
     #[error("it is native code, and --wasm-only refuses native packages")]
     NativeRefused,
@@ -205,7 +229,15 @@ impl LoadCause {
             Self::Declaration { .. } => "the registry file belongs to another version of the library",
             Self::NotBundled { .. } => "the built-in registry names a package that this build leaves out",
             Self::ConfigSchema { .. } => "a mistake in the package's schema",
-            Self::NoWasm => "this build has only bundled and native packages",
+            Self::NotAComponent { .. } => {
+                "the `wasm:` path names the wrong file, or the module was built without the SDK"
+            }
+            Self::NoInterface => "a component made for another program",
+            Self::Demands { .. } => {
+                "it was built for a WASI target, where the standard library asks for files and clocks"
+            }
+            Self::Compile { .. } => "a damaged component, or one made to be costly to compile",
+            Self::Link { .. } => "the component was built against a changed or newer copy of the interfaces",
             Self::NativeRefused => "--wasm-only, or `wasm_only` in the configuration",
         }
     }
@@ -228,7 +260,13 @@ impl LoadCause {
             Self::Declaration { .. } => "correct the registry file; `aiperf plugins validate FILE` checks it",
             Self::NotBundled { .. } => "use a complete build of aiperf",
             Self::ConfigSchema { .. } => "correct the schema, or get a newer package from its vendor",
-            Self::NoWasm => "use a native build of the package",
+            Self::NotAComponent { .. } => {
+                "correct `wasm:` in the registry file; build with the SDK for wasm32-unknown-unknown"
+            }
+            Self::NoInterface => "build it with the SDK, or against the files in plugin-api/wit",
+            Self::Demands { .. } => "build for wasm32-unknown-unknown; in Python, with `componentize-py --stub-wasi`",
+            Self::Compile { .. } => "report it to the package's vendor",
+            Self::Link { .. } => "rebuild the plugin with the released SDK, or update aiperf",
             Self::NativeRefused => "choose a WebAssembly package, or drop --wasm-only if you trust this one",
         }
     }

@@ -67,6 +67,11 @@ fn damaged(error: object::Error) -> LoadCause {
     }
 }
 
+/// What bytes are, in words.
+pub(crate) fn kind(bytes: &[u8]) -> &'static str {
+    other_kind(bytes).unwrap_or("a native library or program")
+}
+
 /// What bytes are that begin like no shared library of any platform.
 fn other_kind(bytes: &[u8]) -> Option<&'static str> {
     const LIBRARIES: [&[u8]; 5] = [

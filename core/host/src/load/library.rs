@@ -29,15 +29,7 @@ impl LibraryFile {
         place: &mut Option<PathBuf>,
     ) -> Result<Self, LoadCause> {
         let library = for_this_target(libraries)?;
-        let path = inside(file, place.insert(file.folder().join(&library.path)))?;
-        let bytes = std::fs::read(&path).map_err(unreadable)?;
-        let digest = Sha256(sha2::Sha256::digest(&bytes).into());
-        if let Some(declared) = library.sha256.filter(|declared| *declared != digest) {
-            return Err(LoadCause::Digest {
-                declared,
-                found: digest,
-            });
-        }
+        let (path, bytes, digest) = verified(file, &library.path, library.sha256, place)?;
         let info = version_info(&bytes)?;
         if info.api.major != API.major {
             return Err(LoadCause::ApiMajor {
@@ -52,6 +44,46 @@ impl LibraryFile {
             pinned: library.sha256.is_some(),
             info,
         })
+    }
+}
+
+/// The component file of a package, whose bytes are the declared ones.
+pub(crate) struct WasmFile {
+    /// Its real path, inside the folder of the registry file.
+    pub(crate) path: PathBuf,
+    /// SHA-256 of the file.
+    pub(crate) digest: Sha256,
+}
+
+impl WasmFile {
+    /// Reads the file. `place` becomes the path tried, for the error.
+    pub(super) fn read(
+        file: &RegistryFile,
+        path: &Path,
+        declared: Option<Sha256>,
+        place: &mut Option<PathBuf>,
+    ) -> Result<(Self, Vec<u8>), LoadCause> {
+        let (path, bytes, digest) = verified(file, path, declared, place)?;
+        Ok((Self { path, digest }, bytes))
+    }
+}
+
+/// A file of the package: its real path, its bytes, and their digest, which is the declared one.
+fn verified(
+    file: &RegistryFile,
+    path: &Path,
+    declared: Option<Sha256>,
+    place: &mut Option<PathBuf>,
+) -> Result<(PathBuf, Vec<u8>, Sha256), LoadCause> {
+    let path = inside(file, place.insert(file.folder().join(path)))?;
+    let bytes = std::fs::read(&path).map_err(unreadable)?;
+    let digest = Sha256(sha2::Sha256::digest(&bytes).into());
+    match declared.filter(|declared| *declared != digest) {
+        Some(declared) => Err(LoadCause::Digest {
+            declared,
+            found: digest,
+        }),
+        None => Ok((path, bytes, digest)),
     }
 }
 

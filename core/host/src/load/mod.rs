@@ -16,6 +16,8 @@ mod native;
 mod package;
 
 pub use error::{LoadCause, LoadError};
+pub(crate) use inspect::kind;
 pub use inspect::version_info;
+pub(crate) use library::WasmFile;
 pub use package::{BundledPackage, inspect};
 pub(crate) use package::{LoadedPackage, Loader};

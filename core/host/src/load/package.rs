@@ -1,13 +1,14 @@
 //! A package of the registry becomes a root module, whatever its form.
 
-use super::library::LibraryFile;
+use super::library::{LibraryFile, WasmFile};
 use super::{LoadCause, LoadError, native};
 use crate::config_schema::ConfigSchema;
 use crate::name::Name;
 use crate::registry::{Form, Package, RegistryFile, Sha256};
+use crate::wasm::{Component, ComponentFile, WasmPackage, WasmSettings};
 use aiperf_plugin_api::Category;
+use aiperf_plugin_api::Root;
 use aiperf_plugin_api::abi::PluginModuleRef;
-use aiperf_plugin_api::abi::import::Root;
 use aiperf_plugin_api::record::{API, VersionInfo};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -26,6 +27,7 @@ pub struct BundledPackage {
 pub(crate) struct Loader {
     pub(crate) bundled: Vec<BundledPackage>,
     pub(crate) wasm_only: bool,
+    pub(crate) wasm: WasmSettings,
 }
 
 /// An open package.
@@ -38,8 +40,8 @@ pub(crate) struct LoadedPackage {
     pub(crate) info: Option<VersionInfo>,
 }
 
-/// What the library of a native package says about itself. The file is found, its digest, platform and versions are
-/// checked, and nothing of it runs. `None` for packages of another form.
+/// What the file of a package says about itself. The file is found, its digest, platform and versions are
+/// checked, and nothing of it runs. `None` for bundled packages.
 ///
 /// # Errors
 /// The package could not be opened for a reason that shows without loading it.
@@ -48,7 +50,11 @@ pub fn inspect(file: &RegistryFile, package: &Package) -> Result<Option<VersionI
         check_api(package)?;
         match &package.form {
             Form::Native(libraries) => LibraryFile::read(file, libraries, place).map(|library| Some(library.info)),
-            Form::Bundled(_) | Form::Wasm { .. } => Ok(None),
+            Form::Wasm { path, sha256 } => {
+                let (_, bytes) = WasmFile::read(file, path, *sha256, place)?;
+                ComponentFile::new(bytes).map(|component| Some(component.info))
+            }
+            Form::Bundled(_) => Ok(None),
         }
     })
 }
@@ -67,7 +73,17 @@ impl Loader {
             ConfigSchema::of(file, package).map_err(|error| LoadCause::ConfigSchema { error: Box::new(error) })?;
             let loaded = match &package.form {
                 Form::Bundled(name) => self.bundled(name)?,
-                Form::Wasm { .. } => return Err(LoadCause::NoWasm),
+                Form::Wasm { path, sha256 } => {
+                    let (wasm, bytes) = WasmFile::read(file, path, *sha256, place)?;
+                    let component = ComponentFile::new(bytes)?;
+                    let package = WasmPackage::load(&component, &wasm, &self.wasm)?;
+                    LoadedPackage {
+                        root: Root::new(Component(package)),
+                        library: Some(wasm.path),
+                        digest: Some(wasm.digest),
+                        info: Some(component.info),
+                    }
+                }
                 Form::Native(_) if self.wasm_only => return Err(LoadCause::NativeRefused),
                 Form::Native(libraries) => {
                     let library = LibraryFile::read(file, libraries, place)?;
@@ -79,7 +95,7 @@ impl Loader {
                     }
                 }
             };
-            check_declaration(file, package, loaded.root)?;
+            check_declaration(file, package, &loaded.root)?;
             Ok(loaded)
         })
     }
@@ -134,7 +150,7 @@ fn check_api(package: &Package) -> Result<(), LoadCause> {
 }
 
 /// What the file says about the package must be what the library says.
-fn check_declaration(file: &RegistryFile, package: &Package, root: Root) -> Result<(), LoadCause> {
+fn check_declaration(file: &RegistryFile, package: &Package, root: &Root) -> Result<(), LoadCause> {
     let mut differences = Vec::new();
     if Name::parse(root.name()).as_ref() != Some(&package.name) {
         differences.push(format!(

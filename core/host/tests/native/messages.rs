@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
+use crate::components::{demanding, exporting};
 use crate::scene::{ENTRIES, NoServices, Scene, fixture, fixture_bytes, hex_digest, request, with_record, with_text};
 use aiperf_host::discovery::{Places, discover};
 use aiperf_host::load::{LoadCause, LoadError};
@@ -122,8 +123,24 @@ fn packages_that_do_not_open() {
             plain,
         ),
         ("declaration", good.clone(), "library: plugin.so, version: 2.0.0"),
-        ("no_wasm", good.clone(), "wasm: plugin.wasm"),
     ];
+    let component = "wasm: plugin.so";
+    let cases = cases.into_iter().chain([
+        ("wasm_is_native", good.clone(), component),
+        ("wasm_is_text", b"(component)".to_vec(), component),
+        ("wasm_core_module", b"\0asm\x01\0\0\0".to_vec(), component),
+        ("wasm_truncated", exporting("metric", "1.0.0")[..20].to_vec(), component),
+        ("wasm_no_interface", b"\0asm\x0d\0\x01\0".to_vec(), component),
+        ("wasm_api_major", exporting("metric", "2.1.0"), component),
+        ("wasm_demands", demanding("wasi:filesystem/types@0.2.0"), component),
+        ("wasm_no_manifest", exporting("metric", "1.0.0"), component),
+        ("wasm_empty_manifest", exporting("manifest", "1.0.0"), component),
+        (
+            "wasm_digest",
+            good.clone(),
+            "wasm: plugin.so, sha256: \"0000000000000000000000000000000000000000000000000000000000000000\"",
+        ),
+    ]);
     let mut snapshots = Snapshots::default();
     for (name, library, package) in cases {
         let scene = Scene::new(&library);

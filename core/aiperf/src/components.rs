@@ -1,0 +1,77 @@
+//! How this program compiles WebAssembly components: in a child of its own, because a component can be made to cost its
+//! compiler all memory and time there is.
+
+use std::{
+    ffi::OsString,
+    io::{self, Read, Write},
+    path::PathBuf,
+};
+
+use aiperf_config::ExitCode;
+use aiperf_host::{Compiler, WasmSettings};
+
+use crate::failure::Failure;
+
+/// The command of the child: a component comes in, compiled code goes out.
+pub(crate) const COMPILE_COMMAND: &str = "compile-component";
+
+/// Address space of the child, in bytes.
+#[cfg(unix)]
+const MEMORY: u64 = 8 << 30;
+
+/// Processor time of the child, in seconds.
+#[cfg(unix)]
+const SECONDS: u64 = 240;
+
+/// Components are compiled by a child and kept in `$XDG_CACHE_HOME/aiperf/wasm`, else `~/.cache/aiperf/wasm`.
+pub(crate) fn settings() -> WasmSettings {
+    let absolute = |name: &str| {
+        std::env::var_os(name)
+            .map(PathBuf::from)
+            .filter(|path| path.is_absolute())
+    };
+    let cache = absolute("XDG_CACHE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".cache")));
+    WasmSettings {
+        cache: cache.map(|cache| cache.join("aiperf/wasm")),
+        compiler: std::env::current_exe().map_or(Compiler::Here, |program| {
+            Compiler::Child(program, vec![COMPILE_COMMAND.to_owned()])
+        }),
+        ..WasmSettings::default()
+    }
+}
+
+/// The child.
+///
+/// # Errors
+/// When the component is not valid.
+pub(crate) fn compile(_: &[OsString]) -> Result<ExitCode, Failure> {
+    let failed = |error: io::Error| Failure::usage(format!("{COMPILE_COMMAND}: {error}"));
+    limit().map_err(failed)?;
+    let mut component = Vec::new();
+    io::stdin().read_to_end(&mut component).map_err(failed)?;
+    let compiled = aiperf_host::compile(&component).map_err(Failure::usage)?;
+    io::stdout().write_all(&compiled).map_err(failed)?;
+    Ok(ExitCode::Ok)
+}
+
+#[cfg(unix)]
+fn limit() -> io::Result<()> {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+    for (resource, most) in [(Resource::As, MEMORY), (Resource::Cpu, SECONDS), (Resource::Core, 0)] {
+        let allowed = getrlimit(resource).maximum.map_or(most, |maximum| maximum.min(most));
+        setrlimit(
+            resource,
+            Rlimit {
+                current: Some(allowed),
+                maximum: Some(allowed),
+            },
+        )?;
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn limit() -> io::Result<()> {
+    Ok(())
+}

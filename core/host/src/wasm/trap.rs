@@ -1,0 +1,33 @@
+//! Why a call into a guest ended without an answer, in words.
+
+use super::engine::TICK;
+use super::guest::Guest;
+use aiperf_plugin_api::host::LogLevel;
+use std::time::Duration;
+use wasmtime::{Error, Store, Trap};
+
+/// Puts a trap into words. The guest's own stack goes to the run's log.
+pub(super) fn explain(error: &Error, store: &Store<Guest>, allowed: Duration) -> String {
+    let guest = store.data();
+    let details = format!("{error:?}");
+    if details.contains("wasm backtrace") {
+        guest.log(LogLevel::Debug, &details);
+    }
+    let what = match error.downcast_ref::<Trap>() {
+        Some(Trap::Interrupt) => format!("did not return within {} s", allowed.as_secs_f64()),
+        Some(Trap::StackOverflow) => "overflowed its stack".to_owned(),
+        _ if guest.starved => format!("wanted more than {} MiB of memory", guest.allowed >> 20),
+        Some(Trap::UnreachableCodeReached) => "panicked".to_owned(),
+        Some(trap) => format!("trapped: {trap}"),
+        None => format!("broke the contract: {}", error.root_cause()),
+    };
+    match &guest.last_words {
+        Some(words) => format!("the component {what}; it last said: {words}"),
+        None => format!("the component {what}"),
+    }
+}
+
+/// Ticks of the clock in a time, at least one more than fits.
+pub(super) fn ticks(allowed: Duration) -> u64 {
+    u64::try_from(allowed.as_nanos() / TICK.as_nanos()).unwrap_or(u64::MAX - 1) + 1
+}
