@@ -1,6 +1,7 @@
 //! The export macro.
 
-/// Makes a `cdylib` crate a plugin library: the root module, and the version record that can be read without loading.
+/// Makes a `cdylib` crate a plugin library: the root module, and the version record that can be read without loading. Built
+/// for `wasm32-unknown-unknown` it makes the crate a component instead.
 ///
 /// ```ignore
 /// aiperf_sdk::export!(acme::AcmePackage, [Endpoint, GpuCollector]);
@@ -59,7 +60,39 @@ macro_rules! export {
         );
 
         /// The entrance, under the name that the host looks for.
+        #[cfg(not(target_family = "wasm"))]
         #[unsafe(export_name = "_1as_0lib_1header_0root_bmodule_bloader")]
         static AIPERF_LIBRARY_HEADER: $crate::api::abi::LibHeader = $crate::api::abi::header::<$package>();
+
+        /// The interfaces of a component.
+        #[cfg(target_family = "wasm")]
+        const _: () = {
+            type Exported = $crate::wasm::Exported<$package>;
+            $crate::export!(@interface manifest Exported);
+            $($crate::export!(@interface $category Exported);)*
+        };
+    };
+    (@interface manifest $exported:ident) => {
+        $crate::wasm::bindings::manifest::export_manifest!($exported with_types_in $crate::wasm::bindings::manifest);
+    };
+    (@interface Endpoint $exported:ident) => {
+        $crate::wasm::bindings::endpoint::export_endpoint!($exported with_types_in $crate::wasm::bindings::endpoint);
+    };
+    (@interface Dataset $exported:ident) => {
+        $crate::wasm::bindings::dataset::export_dataset!($exported with_types_in $crate::wasm::bindings::dataset);
+    };
+    (@interface Timing $exported:ident) => {
+        $crate::wasm::bindings::timing::export_timing!($exported with_types_in $crate::wasm::bindings::timing);
+    };
+    (@interface Metric $exported:ident) => {
+        $crate::wasm::bindings::metric::export_metric!($exported with_types_in $crate::wasm::bindings::metric);
+    };
+    (@interface Exporter $exported:ident) => {
+        $crate::wasm::bindings::exporter::export_exporter!($exported with_types_in $crate::wasm::bindings::exporter);
+    };
+    (@interface GpuCollector $exported:ident) => {
+        $crate::wasm::bindings::gpu_collector::export_gpu_collector!(
+            $exported with_types_in $crate::wasm::bindings::gpu_collector
+        );
     };
 }

@@ -1,4 +1,5 @@
-//! What plugin authors use: plain traits, no `unsafe`, no ABI types.
+//! What plugin authors use: plain traits, no `unsafe`, no ABI types. One source becomes a native library, or a WebAssembly
+//! component, by the same macro.
 //!
 //! 1. Implement the trait of a category: [`Endpoint`], [`Dataset`], [`Timing`], [`Metric`], [`Exporter`] or
 //!    [`GpuCollector`].
@@ -13,6 +14,8 @@ pub use aiperf_plugin_api::{self as api, *};
 mod export;
 pub mod prelude;
 pub mod testing;
+#[cfg(target_family = "wasm")]
+pub mod wasm;
 
 /// The README's code is compiled with the tests.
 #[cfg(doctest)]
