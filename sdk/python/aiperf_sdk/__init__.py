@@ -1,0 +1,165 @@
+"""What authors of AIPerf plugins in Python use.
+
+A plugin is a WebAssembly component: it gets data and returns data, and reaches no file, socket, clock or environment
+variable. Implement `Metric` or `Endpoint`, and name your classes in `package`.
+
+`types` are the contract's own, generated from the WIT files; every field is documented there.
+"""
+
+import json
+
+from componentize_py_types import Err
+from wit_world.imports import host, types
+
+from .columns import integers, lists, reals, values
+from .exchanges import Chunks, events, get, post, turn, usage
+from .metrics import derived, family, metric
+
+__all__ = [
+    "Chunks",
+    "Endpoint",
+    "Failure",
+    "Metric",
+    "derived",
+    "events",
+    "family",
+    "get",
+    "host",
+    "integers",
+    "lists",
+    "log",
+    "metric",
+    "package",
+    "post",
+    "reals",
+    "turn",
+    "types",
+    "usage",
+    "values",
+]
+
+
+class Failure(Exception):
+    """Something the user should read: what happened and, if known, what to do about it."""
+
+    def __init__(self, message, help=None, kind=types.ErrorKind.FAILED):
+        super().__init__(message)
+        self.help = help
+        self.kind = kind
+
+
+def log(message, level=types.LogLevel.INFO):
+    """A line for the run's log."""
+    host.log(level, str(message))
+
+
+class Metric:
+    """A family of metrics. `options` are the user's, as a dict."""
+
+    def __init__(self, options):
+        if options:
+            unknown = ", ".join(sorted(options))
+            raise Failure(f"there is no option {unknown}", kind=types.ErrorKind.INVALID_OPTIONS)
+
+    def describe(self):
+        """The metrics and what they need: see `family`."""
+        raise NotImplementedError
+
+    def record(self, batch):
+        """One column for each metric that is not derived. Must not depend on how records are cut into batches."""
+        raise NotImplementedError
+
+    def derive(self, window):
+        """One value, or None, for each derived metric."""
+        return []
+
+
+class Endpoint:
+    """An API dialect. `options` are the user's, `core` is what the core passes, both as dicts."""
+
+    def __init__(self, options, core):
+        if options:
+            unknown = ", ".join(sorted(options))
+            raise Failure(f"there is no option {unknown}", kind=types.ErrorKind.INVALID_OPTIONS)
+
+    def describe(self):
+        """What it is: a `types.EndpointDescription`."""
+        raise NotImplementedError
+
+    def prepare(self, request):
+        """The request of a turn: see `post`."""
+        raise NotImplementedError
+
+    def next(self, exchanges):
+        """What follows the exchanges so far. Most protocols are done after one."""
+        return types.NextStep_Done()
+
+    def decode(self, exchanges):
+        """What a response says: a `types.Decoded`; see `Chunks.decoded`."""
+        raise NotImplementedError
+
+
+_openers = {}
+
+
+def package(name, version, *, metrics=None, endpoints=None):
+    """Says what the package provides; give the result the name `Manifest` in your module `app`."""
+    entries = []
+    for category, classes in ((types.Category.METRIC, metrics), (types.Category.ENDPOINT, endpoints)):
+        for entry, made in (classes or {}).items():
+            entries.append(types.Entry(category, entry))
+            _openers[(category, entry)] = made
+
+    class Manifest:
+        def name(self):
+            return name
+
+        def version(self):
+            return version
+
+        def entries(self):
+            return entries
+
+    return Manifest
+
+
+def _opened(category, request):
+    """An instance of an entry."""
+    made = _openers.get((category, request.entry))
+    if made is None:
+        raise Failure(f"the package has no entry `{request.entry}` in this category")
+    options = _object(request.options, "the options", types.ErrorKind.INVALID_OPTIONS)
+    if category is types.Category.METRIC:
+        return made(options)
+    return made(options, _object(request.core, "what the core passes", types.ErrorKind.FAILED))
+
+
+def _answer(call, *arguments):
+    """Calls the plugin; whatever it raises becomes an error that the user can read."""
+    try:
+        return call(*arguments)
+    except Failure as failure:
+        raise Err(types.PluginError(failure.kind, str(failure), failure.help)) from None
+    except Exception as error:
+        places = list(_places(error.__traceback__))
+        host.log(types.LogLevel.DEBUG, f"{type(error).__name__} at " + " > ".join(places))
+        message = f"{type(error).__name__}: {error} ({places[-1]})"
+        raise Err(types.PluginError(types.ErrorKind.FAILED, message, None)) from None
+
+
+def _places(trace):
+    """File and line of each call. The module `traceback` would look for the sources, and there are no files."""
+    while trace is not None:
+        yield f"{trace.tb_frame.f_code.co_filename.rsplit('/', 1)[-1]}, line {trace.tb_lineno}"
+        trace = trace.tb_next
+
+
+def _object(text, what, kind):
+    """A JSON object; nothing is an empty one."""
+    try:
+        found = json.loads(text or "{}")
+    except ValueError as error:
+        raise Failure(f"{what} are not JSON: {error}", kind=kind) from None
+    if not isinstance(found, dict):
+        raise Failure(f"{what} are not a JSON object", kind=kind)
+    return found
