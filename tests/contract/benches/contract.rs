@@ -44,7 +44,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 const BATCHES: u32 = 200;
 const CALLS: u32 = 2_000;
-const LOADS: u32 = 10;
+const LOADS: u32 = 30;
 
 type Outcome<T> = std::result::Result<T, Box<dyn Error>>;
 
