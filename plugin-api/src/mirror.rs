@@ -1,8 +1,9 @@
 //! One definition, two forms: the plain Rust type that authors and the core use, and its ABI-stable mirror. Components cross
 //! otherwise ([`crate::wit`]), so there is no mirror in a build for WebAssembly.
 //!
-//! Conversions move; `String` and vectors of numbers keep their allocation. The way back checks every text: Rust's `String`
-//! must be UTF-8, and what the other side wrote need not be.
+//! Conversions move. `String` and vectors of numbers keep their allocation on the way there; on the way back they keep it
+//! within one program and are copied between a program and a library, each of which frees its own. The way back checks every
+//! text: Rust's `String` must be UTF-8, and what the other side wrote need not be.
 
 #[cfg(not(target_family = "wasm"))]
 pub(crate) use crossing::text;
@@ -75,6 +76,10 @@ mod crossing {
             self.into()
         }
         fn from_abi(abi: RString) -> Imported<String> {
+            // What the other side has allocated is copied and given back by calls into it, even if it is nothing.
+            if abi.is_empty() {
+                return Ok(String::new());
+            }
             String::from_utf8(abi.into_bytes().into_vec()).map_err(|_| NotText)
         }
     }
@@ -85,6 +90,9 @@ mod crossing {
             self.into_iter().map(T::into_abi).collect::<Vec<_>>().into()
         }
         fn from_abi(abi: RVec<T::Abi>) -> Imported<Vec<T>> {
+            if abi.is_empty() {
+                return Ok(Vec::new());
+            }
             T::list_from_abi(abi)
         }
     }

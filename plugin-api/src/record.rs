@@ -1,7 +1,10 @@
 //! The version record: a few bytes in a section of the library's file, so that versions can be read without loading it.
 
-/// Name of the section.
+/// Name of the section in ELF and PE files; the latter hold 8 bytes of a name.
 pub const SECTION: &str = ".aiperf";
+
+/// Segment and section in Mach-O files, where a section has no name without its segment. Each holds 16 bytes.
+pub const MACH_O_SECTION: (&str, &str) = ("__DATA", "__aiperf");
 
 const MAGIC: [u8; 8] = *b"AIPERF\0\x01";
 
@@ -111,6 +114,13 @@ const fn padded<const N: usize>(text: &str) -> [u8; N] {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_names_of_the_section_fit_every_format() {
+        assert!(SECTION.len() <= 8, "PE files cut it");
+        let (segment, section) = MACH_O_SECTION;
+        assert!(segment.len() <= 16 && section.len() <= 16, "Mach-O files cut them");
+    }
 
     #[test]
     fn a_record_reads_back() {

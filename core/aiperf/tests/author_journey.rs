@@ -125,6 +125,59 @@ fn summary(desk: &Desk) -> Value {
     serde_json::from_str(&text).unwrap()
 }
 
+#[track_caller]
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
+/// The built package is handed on as one file, installed from it and removed, and each command says in JSON what it did.
+fn as_one_file(desk: &Desk, package: &Path) {
+    let packed = json(&desk.good("plugins pack acme-latency --output json"));
+    let archive = desk.path("work/acme-latency-0.1.0.tar.gz");
+    assert_eq!(packed["archive"], "acme-latency-0.1.0.tar.gz");
+    let library = format!(
+        "target/release/{}acme_latency{}",
+        env::consts::DLL_PREFIX,
+        env::consts::DLL_SUFFIX
+    );
+    let files = serde_json::json!(["README.md", "registry.yaml", library]);
+    assert_eq!(packed["files"], files);
+    assert_eq!(packed["digests"], serde_json::json!([library]));
+    // The same files give the same bytes.
+    desk.good("plugins pack acme-latency --to again.tar.gz");
+    assert_eq!(
+        fs::read(&archive).unwrap(),
+        fs::read(desk.path("work/again.tar.gz")).unwrap()
+    );
+    // Nothing but the archive is needed.
+    let away = desk.path("away");
+    fs::rename(package, &away).unwrap();
+
+    let mut cut = fs::read(&archive).unwrap();
+    cut.truncate(cut.len() / 2);
+    fs::write(desk.path("work/cut.tar.gz"), cut).unwrap();
+    let refused = desk.bad("plugins install cut.tar.gz", 3);
+    assert!(refused.contains("cut.tar.gz can't be unpacked"), "{refused}");
+
+    let installed = json(&desk.good("plugins install acme-latency-0.1.0.tar.gz --output json"));
+    assert_eq!(installed["entries"], serde_json::json!(["metric/acme_latency"]));
+    assert_eq!(
+        installed["packages"],
+        serde_json::json!([{ "name": "acme-latency", "version": "0.1.0" }])
+    );
+    let folder = Path::new(installed["folder"].as_str().unwrap());
+    assert!(folder.join(&library).is_file() && folder.join("README.md").is_file());
+    let registry = fs::read_to_string(folder.join("registry.yaml")).unwrap();
+    assert_eq!(registry.matches("sha256").count(), 1, "{registry}");
+    desk.good("profile --url mock: --streaming --request-count 4 --metric acme_latency --ui none --artifact-dir out");
+    assert!(summary(desk)["acme_latency_time_per_token"]["avg"].as_f64().is_some());
+    let removed = json(&desk.good("plugins remove acme-latency --output json"));
+    assert_eq!(removed["folder"], installed["folder"]);
+    assert_eq!(removed["packages"], installed["packages"]);
+    assert!(!folder.exists());
+    fs::rename(&away, package).unwrap();
+}
+
 #[test]
 fn from_nothing_to_a_metric_in_a_run_and_back() {
     let desk = Desk::new("journey");
@@ -184,6 +237,7 @@ fn from_nothing_to_a_metric_in_a_run_and_back() {
             .contains("nothing is installed")
     );
     desk.bad("plugins which metric acme_latency", 1);
+    as_one_file(&desk, &package);
 
     // A library that takes its process with it is named, with the case.
     let source = package.join("src/lib.rs");
@@ -213,8 +267,9 @@ fn there_is_a_template_for_each_category() {
     for category in CATEGORIES {
         let name = format!("acme-{}", category.replace('_', "-"));
         let entry = name.replace('-', "_");
-        let told = desk.good(&format!("plugins new {category} {name} --dir made"));
-        assert!(told.contains(&format!("{category}/{entry}")), "{told}");
+        let told = json(&desk.good(&format!("plugins new {category} {name} --dir made --output json")));
+        assert_eq!(told["entry"], format!("{category}/{entry}"));
+        assert_eq!(told["package"], format!("made/{name}"));
         let folder = desk.path("work/made").join(&name);
         let source = fs::read_to_string(folder.join("src/lib.rs")).unwrap();
         assert!(
@@ -226,6 +281,23 @@ fn there_is_a_template_for_each_category() {
             "plugins {category} {entry} --plugin-registry made/{name}/registry.yaml"
         ));
         assert!(listed.contains(&name), "{listed}");
+        // Its schema has the option that the source has, and refuses others before anything is loaded.
+        let option = source
+            .split_once(&format!("--plugin-opt {category}/{entry}."))
+            .and_then(|(_, rest)| rest.split_once('='))
+            .map(|(option, _)| option)
+            .unwrap();
+        let info = desk.good(&format!(
+            "plugins info {entry} --plugin-registry made/{name}/registry.yaml"
+        ));
+        assert!(info.contains(option), "no {option}: {info}");
+        let mistyped = desk.bad(
+            &format!(
+                "profile --url mock: --ui none --plugin-registry made/{name}/registry.yaml --plugin-opt {category}/{entry}.x{option}=1"
+            ),
+            1,
+        );
+        assert!(mistyped.contains(&format!("x{option}")), "{mistyped}");
     }
     let again = desk.bad("plugins new metric acme-metric --dir made", 1);
     assert!(again.contains("is there already"), "{again}");
@@ -262,8 +334,19 @@ fn pack_writes_digests_and_a_wrong_one_is_refused() {
     let file = format!("{}acme_report{}", env::consts::DLL_PREFIX, env::consts::DLL_SUFFIX);
     let library = package.join("target/release").join(file);
     fs::write(&library, "not a library").unwrap();
-    desk.good("plugins pack acme-report");
-    assert!(desk.good("plugins pack acme-report").contains("has its digest"));
+    let registry = fs::read_to_string(package.join("registry.yaml")).unwrap();
+    let packed: Value = serde_json::from_str(&desk.good("plugins pack acme-report --output json")).unwrap();
+    assert_eq!(packed["archive"], "acme-report-0.1.0.tar.gz");
+    assert_eq!(
+        fs::read_to_string(package.join("registry.yaml")).unwrap(),
+        registry,
+        "the digests are in the archive alone"
+    );
+    desk.good("plugins pack acme-report --in-place");
+    assert!(
+        desk.good("plugins pack acme-report --in-place")
+            .contains("has its digest")
+    );
     let refused = desk.bad("plugins install acme-report", 3);
     assert!(
         refused.contains("was not installed") && refused.contains("not a shared library"),
@@ -324,7 +407,8 @@ fn a_name_that_several_claim_is_explained() {
     );
     assert_eq!(desk.good("plugins list"), desk.good("plugins"));
     assert_eq!(desk.good("plugins list endpoint"), desk.good("plugins endpoint"));
-    let schema: Value = serde_json::from_str(&desk.good("plugins schema")).unwrap();
+    let schema = json(&desk.good("plugins schema --output json"));
+    assert_eq!(schema, json(&desk.good("plugins schema")));
     assert_eq!(schema["title"], "aiperf plugin registry");
     assert!(desk.bad("plugins instal x", 1).contains("did you mean install?"));
 }

@@ -34,8 +34,8 @@ impl library::RootModule for PluginModuleRef {
 }
 
 #[used]
-#[cfg_attr(target_os = "macos", unsafe(link_section = "__DATA,__aiperf"))]
-#[cfg_attr(not(target_os = "macos"), unsafe(link_section = ".aiperf"))]
+#[cfg_attr(target_vendor = "apple", unsafe(link_section = "__DATA,__aiperf"))]
+#[cfg_attr(not(target_vendor = "apple"), unsafe(link_section = ".aiperf"))]
 static RECORD: VersionRecord = VersionRecord::new("fixture", "1.2.3", 1);
 
 fn root() -> PluginModuleRef {

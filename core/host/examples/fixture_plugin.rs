@@ -60,8 +60,8 @@ impl Endpoint for Echo {
 }
 
 #[used]
-#[cfg_attr(target_os = "macos", unsafe(link_section = "__DATA,__aiperf"))]
-#[cfg_attr(not(target_os = "macos"), unsafe(link_section = ".aiperf"))]
+#[cfg_attr(target_vendor = "apple", unsafe(link_section = "__DATA,__aiperf"))]
+#[cfg_attr(not(target_vendor = "apple"), unsafe(link_section = ".aiperf"))]
 static RECORD: VersionRecord = VersionRecord::new(Fixture::NAME, Fixture::VERSION, 1);
 
 /// The entrance, under the name that the host looks for.

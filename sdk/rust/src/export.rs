@@ -52,7 +52,8 @@ macro_rules! export {
     ($package:ty, [$($category:ident),* $(,)?]) => {
         /// What this library is, for those who only read the file.
         #[used]
-        #[unsafe(link_section = ".aiperf")]
+        #[cfg_attr(target_vendor = "apple", unsafe(link_section = "__DATA,__aiperf"))]
+        #[cfg_attr(not(target_vendor = "apple"), unsafe(link_section = ".aiperf"))]
         static AIPERF_VERSION_RECORD: $crate::api::VersionRecord = $crate::api::VersionRecord::new(
             <$package as $crate::api::Package>::NAME,
             <$package as $crate::api::Package>::VERSION,
@@ -95,4 +96,19 @@ macro_rules! export {
             $exported with_types_in $crate::wasm::bindings::gpu_collector
         );
     };
+}
+
+#[cfg(test)]
+mod tests {
+    use aiperf_plugin_api::record::{MACH_O_SECTION, SECTION};
+
+    #[test]
+    fn the_record_lies_where_hosts_look_for_it() {
+        // An attribute takes no constant, so the names stand in the macro once more.
+        let written = include_str!("export.rs");
+        let (segment, section) = MACH_O_SECTION;
+        for name in [SECTION.to_owned(), format!("{segment},{section}")] {
+            assert!(written.contains(&format!("link_section = \"{name}\"")), "{name}");
+        }
+    }
 }

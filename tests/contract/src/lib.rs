@@ -6,7 +6,7 @@
 //! * [`dataset`]: a reader of lines, a sampler.
 //! * [`metric`]: a list, a time-weighted curve.
 //! * [`exporter`], [`gpu`]: one each.
-//! * [`fault`]: fails or panics wherever it is called.
+//! * [`fault`]: fails or panics wherever it is called. [`idle`]: does nothing, for measuring what a call costs.
 #![forbid(unsafe_code)]
 
 pub mod dataset;
@@ -14,6 +14,7 @@ pub mod endpoint;
 pub mod exporter;
 pub mod fault;
 pub mod gpu;
+pub mod idle;
 pub mod metric;
 pub mod package;
 pub mod timing;

@@ -10,11 +10,12 @@ use crate::{
     exporter::Texts,
     fault::Fault,
     gpu::Scraper,
+    idle::Idle,
     metric::{Busy, ChunkGaps},
     timing::{Adaptive, FixedSchedule, UserCentric},
 };
 
-/// The package. The entry `fault` exists in every category.
+/// The package. The entries `fault` and `idle` exist in every category.
 pub struct TestPackage;
 
 impl Package for TestPackage {
@@ -35,10 +36,12 @@ impl Package for TestPackage {
             (Category::Exporter, "texts"),
             (Category::GpuCollector, "scraper"),
         ];
-        let faults = Category::ALL.map(|category| (category, "fault"));
+        let everywhere = Category::ALL
+            .into_iter()
+            .flat_map(|category| ["fault", "idle"].map(|name| (category, name)));
         named
             .into_iter()
-            .chain(faults)
+            .chain(everywhere)
             .map(|(category, name)| Entry::new(category, name))
             .collect()
     }
@@ -48,6 +51,7 @@ impl Package for TestPackage {
             "multipart" => Box::new(Multipart),
             "polling" => Box::new(Polling),
             "fault" => Box::new(Fault::open(&open)?),
+            "idle" => Box::new(Idle),
             _ => return Err(open.unknown()),
         })
     }
@@ -57,6 +61,7 @@ impl Package for TestPackage {
             "lines" => Box::new(Lines::default()),
             "reversed" => Box::new(Reversed),
             "fault" => Box::new(Fault::open(&open)?),
+            "idle" => Box::new(Idle),
             _ => return Err(open.unknown()),
         })
     }
@@ -67,6 +72,7 @@ impl Package for TestPackage {
             "fixed_schedule" => Box::new(FixedSchedule::new(open.options()?)),
             "adaptive" => Box::new(Adaptive::new(open.options()?)),
             "fault" => Box::new(Fault::open(&open)?),
+            "idle" => Box::new(Idle),
             _ => return Err(open.unknown()),
         })
     }
@@ -76,6 +82,7 @@ impl Package for TestPackage {
             "chunk_gaps" => Box::new(ChunkGaps),
             "busy" => Box::new(Busy),
             "fault" => Box::new(Fault::open(&open)?),
+            "idle" => Box::new(Idle),
             _ => return Err(open.unknown()),
         })
     }
@@ -84,6 +91,7 @@ impl Package for TestPackage {
         Ok(match open.entry.as_str() {
             "texts" => Box::new(Texts),
             "fault" => Box::new(Fault::open(&open)?),
+            "idle" => Box::new(Idle),
             _ => return Err(open.unknown()),
         })
     }
@@ -92,6 +100,7 @@ impl Package for TestPackage {
         Ok(match open.entry.as_str() {
             "scraper" => Box::new(Scraper::new(&open.core()?)),
             "fault" => Box::new(Fault::open(&open)?),
+            "idle" => Box::new(Idle),
             _ => return Err(open.unknown()),
         })
     }

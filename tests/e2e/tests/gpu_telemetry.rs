@@ -19,25 +19,31 @@ endpoint:
   multipart: { package: contract-tests }
   polling: { package: contract-tests }
   fault: { package: contract-tests }
+  idle: { package: contract-tests }
 dataset:
   lines: { package: contract-tests }
   reversed: { package: contract-tests }
   fault: { package: contract-tests }
+  idle: { package: contract-tests }
 timing:
   user_centric: { package: contract-tests }
   fixed_schedule: { package: contract-tests }
   adaptive: { package: contract-tests }
   fault: { package: contract-tests }
+  idle: { package: contract-tests }
 metric:
   chunk_gaps: { package: contract-tests, metadata: { tags: [test_chunk_gap] } }
   busy: { package: contract-tests, metadata: { tags: [test_busy] } }
   fault: { package: contract-tests, metadata: { tags: [test_fault] } }
+  idle: { package: contract-tests, metadata: { tags: [idle] } }
 exporter:
   texts: { package: contract-tests }
   fault: { package: contract-tests }
+  idle: { package: contract-tests }
 gpu_collector:
   scraper: { package: contract-tests }
   fault: { package: contract-tests }
+  idle: { package: contract-tests }
 ";
 
 /// A page of counters: with each request, 100 W more power and 0.001 MJ more energy.

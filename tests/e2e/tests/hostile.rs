@@ -179,6 +179,21 @@ fn a_panic_in_any_call_ends_the_run() {
 }
 
 #[test]
+fn a_panic_while_entries_are_listed_is_a_package_that_cannot_be_opened() {
+    let run = run("endpoint/hostile", "none", 0, "fail", "--request-count 1")
+        .env("HOSTILE_ENTRIES", "panic")
+        .finish();
+    assert_eq!(run.code, Some(3), "{run}");
+    for part in [
+        "error: cannot open plugin package hostile 1.0.0 for endpoint/hostile: ",
+        "the plugin panicked: hostile in entries",
+        "likely cause: a fault in the plugin",
+    ] {
+        assert!(run.stderr.contains(part), "no {part}: {run}");
+    }
+}
+
+#[test]
 fn a_panic_in_drop_changes_nothing() {
     for (category, name, _) in &CATEGORIES[..7] {
         let run = run(

@@ -146,6 +146,40 @@ fn a_pin_chooses_the_package() {
 }
 
 #[test]
+fn swapping_a_built_in_for_an_external_one_changes_one_line_of_yaml() {
+    let run = |priority: i32| {
+        let folder = Folder::new();
+        let registry = native_registry(&folder);
+        let text = fs::read_to_string(&registry).unwrap();
+        let chat = "\n  chat:\n    package: native-endpoints\n";
+        assert_eq!(text.matches(chat).count(), 1, "{text}");
+        let text = text.replace(chat, &format!("{chat}    priority: {priority}\n"));
+        fs::write(&registry, &text).unwrap();
+        let flags = format!("--url mock:?tokens=4 --streaming --request-count 4 --plugin-registry {registry}");
+        let run = Run::profile_in(folder, &flags).succeed();
+        let used = packages(&run);
+        let with_chat = used
+            .iter()
+            .find(|package| package.2.contains(&"endpoint/chat".to_owned()));
+        (text, with_chat.unwrap().0.clone(), run)
+    };
+    let (before, built_in, first) = run(-1);
+    let (after, external, second) = run(1);
+    let changed = before
+        .lines()
+        .zip(after.lines())
+        .filter(|(before, after)| before != after);
+    assert_eq!((before.lines().count(), changed.count()), (after.lines().count(), 1));
+    assert_eq!(
+        (built_in.as_str(), external.as_str()),
+        ("aiperf-endpoints", "native-endpoints")
+    );
+    for tag in ["request_count", "input_sequence_length", "output_sequence_length"] {
+        assert_eq!(avg(&first.summary(), tag), avg(&second.summary(), tag), "{tag}");
+    }
+}
+
+#[test]
 fn the_environment_names_registries() {
     let folder = Folder::new();
     let registry = native_registry(&folder);

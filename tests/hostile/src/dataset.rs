@@ -40,8 +40,7 @@ impl Dataset for Hostile {
         if self.behaviour.is("too_many") {
             return Ok((0..=count).map(one).collect());
         }
-        let all = if self.behaviour.is("endless") { u32::MAX } else { 10 };
-        let batch = count.min(all - self.given.min(all));
+        let batch = count.min(10 - self.given);
         let mut conversations: Vec<Conversation> = (self.given..self.given + batch).map(one).collect();
         self.given += batch;
         let Some(first) = conversations.first_mut() else {

@@ -36,11 +36,15 @@ pub(super) const COMMANDS: [Command; 11] = [
     command("new", "Write a package to begin with", new::run),
     command("test", "Run the conformance suite on a package", test::run),
     command("bench", "How long the calls of a package take", bench::run),
-    command("install", "Copy a package to your plugin folder", install::run),
+    command(
+        "install",
+        "Copy a package, from a folder or an archive, to your plugin folder",
+        install::run,
+    ),
     command("remove", "Remove an installed package", remove::run),
     command(
         "pack",
-        "Write the digests of the libraries into a registry file",
+        "Make an archive of a package, with the digests of its libraries",
         pack::run,
     ),
     command("schema", "JSON Schema of registry files, for editors", schema::run),

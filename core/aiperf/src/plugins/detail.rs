@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use aiperf_host::{
-    ConfigSchema, Name, Role, load,
+    ConfigSchema, Name, OptionInfo, Role, load,
     resolve::{EntryRef, Resolution},
 };
 use serde::Serialize;
@@ -145,31 +145,7 @@ fn block(detail: &Detail) -> String {
     }
     line("problem", problem.as_deref().unwrap_or_default());
     for (index, option) in entry.options.iter().enumerate() {
-        let facts = [
-            option.kind.clone(),
-            if option.required {
-                "required".to_owned()
-            } else {
-                String::new()
-            },
-            option
-                .default
-                .as_ref()
-                .map_or_else(String::new, |default| format!("default {default}")),
-        ];
-        let facts = facts
-            .into_iter()
-            .filter(|fact| !fact.is_empty())
-            .collect::<Vec<_>>()
-            .join(", ");
-        let mut told = option.name.clone();
-        if !facts.is_empty() {
-            told = format!("{told} ({facts})");
-        }
-        if !option.description.is_empty() {
-            told = format!("{told}: {}", option.description);
-        }
-        line(if index == 0 { "options" } else { "" }, &told);
+        line(if index == 0 { "options" } else { "" }, &option_line(option));
     }
     for (index, (key, value)) in entry.metadata.iter().enumerate() {
         let value = match value {
@@ -184,6 +160,35 @@ fn block(detail: &Detail) -> String {
         line(if index == 0 { "metadata" } else { "" }, &format!("{key}: {value}"));
     }
     text
+}
+
+/// An option in one line: name, what it may be, and what it is for.
+pub(super) fn option_line(option: &OptionInfo) -> String {
+    let facts = [
+        option.kind.clone(),
+        if option.required {
+            "required".to_owned()
+        } else {
+            String::new()
+        },
+        option
+            .default
+            .as_ref()
+            .map_or_else(String::new, |default| format!("default {default}")),
+    ];
+    let facts = facts
+        .into_iter()
+        .filter(|fact| !fact.is_empty())
+        .collect::<Vec<_>>()
+        .join(", ");
+    let mut told = option.name.clone();
+    if !facts.is_empty() {
+        told = format!("{told} ({facts})");
+    }
+    if !option.description.is_empty() {
+        told = format!("{told}: {}", option.description);
+    }
+    told
 }
 
 #[cfg(test)]

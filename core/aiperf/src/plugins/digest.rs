@@ -14,7 +14,12 @@ use crate::failure::Failure;
 pub(super) fn of(path: &Path) -> Result<Sha256, Failure> {
     let bytes =
         fs::read(path).map_err(|error| Failure::plugin(format!("{} can't be read: {error}", path.display())))?;
-    Ok(Sha256(Hasher::digest(bytes).into()))
+    Ok(of_bytes(&bytes))
+}
+
+/// The digest of bytes.
+pub(super) fn of_bytes(bytes: &[u8]) -> Sha256 {
+    Sha256(Hasher::digest(bytes).into())
 }
 
 /// What filling in has come to.

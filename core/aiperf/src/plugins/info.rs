@@ -56,7 +56,14 @@ pub(super) fn run(arguments: &[OsString]) -> Result<ExitCode, Failure> {
     } else if words.json() {
         json(&view)?
     } else {
-        list::package(&view)
+        let mut text = list::package(&view);
+        for entry in view.entries.iter().filter(|entry| !entry.options.is_empty()) {
+            text.push_str(&format!("\n  options of {}/{}:\n", entry.category, entry.name));
+            for option in &entry.options {
+                text.push_str(&format!("    {}\n", detail::option_line(option)));
+            }
+        }
+        text
     };
     stdout::print(&text)?;
     Ok(ExitCode::Ok)

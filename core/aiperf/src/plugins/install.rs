@@ -1,7 +1,6 @@
 //! `aiperf plugins install`: a package is copied to the user's plugin folder.
 
 use std::{
-    collections::BTreeSet,
     ffi::OsString,
     fs,
     path::{Path, PathBuf},
@@ -10,11 +9,17 @@ use std::{
 use aiperf_config::ExitCode;
 use aiperf_host::{
     discovery::{self, Places},
-    registry::{Package, RegistryFile, Source},
+    registry::{Form, RegistryFile, Source},
 };
 use clap::{Arg, ArgAction, Command};
+use serde::Serialize;
 
-use super::{arguments::Words, digest, pack, subject, validate::open_in_child};
+use super::{
+    archive,
+    arguments::{Words, output_argument},
+    contents, digest, pack, subject,
+    validate::open_in_child,
+};
 use crate::{bundled, failure::Failure, stdout};
 
 fn command() -> Command {
@@ -24,7 +29,7 @@ fn command() -> Command {
             Arg::new("source")
                 .value_name("FOLDER|FILE")
                 .required(true)
-                .help("The package: its registry file, or the folder of it"),
+                .help("The package: an archive of `aiperf plugins pack`, its registry file, or the folder of it"),
         )
         .arg(
             Arg::new("force")
@@ -32,6 +37,46 @@ fn command() -> Command {
                 .action(ArgAction::SetTrue)
                 .help("Replace the package if it is installed already"),
         )
+        .arg(output_argument())
+}
+
+/// What was done, as JSON.
+#[derive(Serialize)]
+struct Installed {
+    folder: PathBuf,
+    packages: Vec<Installation>,
+    /// Categories and names.
+    entries: Vec<String>,
+    /// Paths in the folder.
+    files: Vec<PathBuf>,
+    /// Paths of libraries whose digest is not declared.
+    without_digest: Vec<String>,
+}
+
+/// A package that is installed.
+#[derive(Serialize)]
+pub(super) struct Installation {
+    pub(super) name: String,
+    pub(super) version: String,
+}
+
+impl Installation {
+    /// The packages of a file.
+    pub(super) fn of(file: &RegistryFile) -> impl Iterator<Item = Self> {
+        file.packages().iter().map(|package| Self {
+            name: package.name.to_string(),
+            version: package.version.clone(),
+        })
+    }
+
+    /// Names with versions.
+    pub(super) fn list(packages: &[Self]) -> String {
+        let names: Vec<String> = packages
+            .iter()
+            .map(|one| format!("{} {}", one.name, one.version))
+            .collect();
+        names.join(", ")
+    }
 }
 
 /// The user's plugin folder.
@@ -69,7 +114,13 @@ pub(super) fn run(arguments: &[OsString]) -> Result<ExitCode, Failure> {
         Words::Help(text) => return stdout::print(&text).map(|()| ExitCode::Ok),
         found => found,
     };
-    let (file, text) = pack::read(&words.text("source"))?;
+    let source = words.text("source");
+    // The archive's files are needed until they are copied.
+    let unpacked = archive::is_one(Path::new(&source))
+        .then(|| unpack(Path::new(&source)))
+        .transpose()?;
+    let folder = unpacked.as_ref().map(|unpacked| unpacked.1.display().to_string());
+    let (file, text) = pack::read(&folder.unwrap_or(source))?;
     let Some(first) = file.packages().first() else {
         return Err(Failure::usage(format!("{} declares no package", file.source)));
     };
@@ -90,33 +141,64 @@ pub(super) fn run(arguments: &[OsString]) -> Result<ExitCode, Failure> {
             .map_err(|problem| Failure::plugin(format!("{} was not installed: {problem}", package.name)))?;
     }
     let copied = copy(&file, &filled.text, &folder, &target)?;
-    let names: Vec<String> = file
-        .packages()
-        .iter()
-        .map(|one| format!("{} {}", one.name, one.version))
-        .collect();
-    let entries: Vec<String> = file
-        .entries()
-        .iter()
-        .map(|one| format!("{}/{}", one.role, one.name))
-        .collect();
-    let mut told = format!("Installed {} in {}\n", names.join(", "), target.display());
-    for path in copied {
-        told.push_str(&format!("  {path}\n"));
+    let installed = Installed {
+        packages: Installation::of(&file).collect(),
+        entries: file
+            .entries()
+            .iter()
+            .map(|one| format!("{}/{}", one.role, one.name))
+            .collect(),
+        files: copied,
+        without_digest: filled.left,
+        folder: target,
+    };
+    let text = if words.json() {
+        super::json(&installed)?
+    } else {
+        told(&file, &installed)
+    };
+    stdout::print(&text)?;
+    Ok(ExitCode::Ok)
+}
+
+fn told(file: &RegistryFile, installed: &Installed) -> String {
+    let mut told = format!(
+        "Installed {} in {}\n",
+        Installation::list(&installed.packages),
+        installed.folder.display()
+    );
+    for path in &installed.files {
+        told.push_str(&format!("  {}\n", path.display()));
     }
-    for left in filled.left {
+    for left in &installed.without_digest {
         told.push_str(&format!("  no digest is declared for {left}\n"));
     }
-    told.push_str(&format!(
-        "Native code, unsandboxed: it can do what you can.\nEntries: {}\n",
-        entries.join(", ")
-    ));
+    if file
+        .packages()
+        .iter()
+        .any(|package| matches!(package.form, Form::Native(_)))
+    {
+        told.push_str("Native code, unsandboxed: it can do what you can.\n");
+    }
+    told.push_str(&format!("Entries: {}\n", installed.entries.join(", ")));
     for entry in file.entries() {
         told.push_str(&format!("Next: aiperf plugins which {} {}\n", entry.role, entry.name));
     }
-    told.push_str(&format!("To undo: aiperf plugins remove {}\n", first.name));
-    stdout::print(&told)?;
-    Ok(ExitCode::Ok)
+    if let Some(first) = installed.packages.first() {
+        told.push_str(&format!("To undo: aiperf plugins remove {}\n", first.name));
+    }
+    told
+}
+
+/// Unpacks an archive into a temporary folder, which goes when it is dropped; the other is that of the package.
+fn unpack(archive: &Path) -> Result<(tempfile::TempDir, PathBuf), Failure> {
+    let temporary =
+        tempfile::tempdir().map_err(|error| Failure::usage(format!("no temporary folder can be made: {error}")))?;
+    let package = archive::unpack(archive, temporary.path()).map_err(|error| {
+        Failure::plugin(format!("{} can't be unpacked: {error}", archive.display()))
+            .with_help("`aiperf plugins pack` makes archives that can be; if it did make this one, get it once more")
+    })?;
+    Ok((temporary, package))
 }
 
 /// Package names are taken by built-in and installed ones.
@@ -157,15 +239,9 @@ fn check_names(file: &RegistryFile, target: &Path, force: bool) -> Result<(), Fa
     Ok(())
 }
 
-/// The files that a package names and that are there.
-fn named(package: &Package) -> impl Iterator<Item = &Path> {
-    let files = digest::files(package).into_iter().map(|file| file.0);
-    files.chain(package.schema_file())
-}
-
 /// Copies the files to a folder beside the plugin folder, then moves that to its place: a package that is half there is
 /// never found. Returns what was copied.
-fn copy(file: &RegistryFile, text: &str, folder: &Path, target: &Path) -> Result<Vec<String>, Failure> {
+fn copy(file: &RegistryFile, text: &str, folder: &Path, target: &Path) -> Result<Vec<PathBuf>, Failure> {
     let staging = folder.with_file_name(format!(".installing-{}", std::process::id()));
     let old = folder.with_file_name(format!(".replaced-{}", std::process::id()));
     let done = stage(file, text, &staging).and_then(|copied| {
@@ -189,29 +265,17 @@ fn copy(file: &RegistryFile, text: &str, folder: &Path, target: &Path) -> Result
     done
 }
 
-fn stage(file: &RegistryFile, text: &str, staging: &Path) -> Result<Vec<String>, Failure> {
+fn stage(file: &RegistryFile, text: &str, staging: &Path) -> Result<Vec<PathBuf>, Failure> {
     let failed =
         |path: &Path, error: std::io::Error| Failure::usage(format!("{} can't be written: {error}", path.display()));
-    let mut copied = vec!["registry.yaml".to_owned()];
-    let paths: BTreeSet<&Path> = file.packages().iter().flat_map(named).collect();
-    for path in paths {
-        let from = file.folder().join(path);
-        // Libraries of other platforms need not be there.
-        let Ok(real) = from.canonicalize() else { continue };
-        if !real.starts_with(file.folder()) {
-            return Err(Failure::plugin(format!(
-                "{} leads out of the folder of its registry file, to {}",
-                from.display(),
-                real.display()
-            ))
-            .with_help("copy the file into the folder"));
-        }
-        let to = staging.join(path);
+    let mut copied = vec![PathBuf::from("registry.yaml")];
+    for path in contents::files(file)? {
+        let to = staging.join(&path);
         let parent = to.parent().unwrap_or(staging);
         fs::create_dir_all(parent)
-            .and_then(|()| fs::copy(&real, &to))
+            .and_then(|()| fs::copy(file.folder().join(&path), &to))
             .map_err(|error| failed(&to, error))?;
-        copied.push(path.display().to_string());
+        copied.push(path);
     }
     let registry = staging.join("registry.yaml");
     fs::create_dir_all(staging)

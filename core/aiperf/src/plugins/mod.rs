@@ -6,14 +6,17 @@
 //! * [`commands`]: the sub-commands. [`arguments`]: what the command line says. [`subject`]: which package it means.
 //! * [`list`], [`detail`], [`which`], [`info`], with [`view`] and [`columns`]: what is registered.
 //! * [`validate`], [`test`], [`bench`], with [`child`] and [`suite`]: what opens packages.
-//! * [`new`]: a package to begin with. [`install`], [`remove`], [`pack`], with [`digest`]: packages as folders.
+//! * [`new`]: a package to begin with. [`install`], [`remove`], [`pack`], with [`contents`], [`digest`] and [`archive`]:
+//!   packages as folders and files.
 //! * [`schema`]: registry files for editors.
 
+mod archive;
 mod arguments;
 mod bench;
 mod child;
 mod columns;
 mod commands;
+mod contents;
 mod detail;
 mod digest;
 mod info;

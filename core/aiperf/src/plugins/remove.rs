@@ -1,13 +1,18 @@
 //! `aiperf plugins remove`: an installed package goes.
 
-use std::{ffi::OsString, fs, path::Component};
+use std::{
+    ffi::OsString,
+    fs,
+    path::{Component, PathBuf},
+};
 
 use aiperf_config::ExitCode;
 use aiperf_host::{Name, registry::RegistryFile};
 use clap::{Arg, Command};
+use serde::Serialize;
 
-use super::arguments::Words;
-use super::install::{installed, plugin_folder};
+use super::arguments::{Words, output_argument};
+use super::install::{Installation, installed, plugin_folder};
 use crate::{failure::Failure, stdout};
 
 fn command() -> Command {
@@ -19,6 +24,14 @@ fn command() -> Command {
                 .required(true)
                 .help("Name of the package, or of its folder"),
         )
+        .arg(output_argument())
+}
+
+/// What was done, as JSON.
+#[derive(Serialize)]
+struct Removed {
+    folder: PathBuf,
+    packages: Vec<Installation>,
 }
 
 /// Removes.
@@ -63,11 +76,10 @@ pub(super) fn run(arguments: &[OsString]) -> Result<ExitCode, Failure> {
             })
         })?,
     };
-    let gone: Vec<String> = installed
+    let gone: Vec<Installation> = installed
         .iter()
         .filter(|file| file.source.file().starts_with(&target))
-        .flat_map(|file| file.packages())
-        .map(|package| format!("{} {}", package.name, package.version))
+        .flat_map(Installation::of)
         .collect();
     // Of a link only the link goes.
     let removed = if target.is_symlink() {
@@ -76,7 +88,19 @@ pub(super) fn run(arguments: &[OsString]) -> Result<ExitCode, Failure> {
         fs::remove_dir_all(&target)
     };
     removed.map_err(|error| Failure::usage(format!("{} can't be removed: {error}", target.display())))?;
-    let what = if gone.is_empty() { name } else { gone.join(", ") };
-    stdout::print(&format!("Removed {what}: {}\n", target.display()))?;
+    let text = if words.json() {
+        super::json(&Removed {
+            folder: target,
+            packages: gone,
+        })?
+    } else {
+        let what = if gone.is_empty() {
+            name
+        } else {
+            Installation::list(&gone)
+        };
+        format!("Removed {what}: {}\n", target.display())
+    };
+    stdout::print(&text)?;
     Ok(ExitCode::Ok)
 }

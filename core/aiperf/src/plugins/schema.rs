@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use aiperf_config::ExitCode;
 use clap::Command;
 
-use super::arguments::Words;
+use super::arguments::{Words, output_argument};
 use crate::{failure::Failure, stdout};
 
 /// The schema.
@@ -20,6 +20,8 @@ pub(super) fn run(arguments: &[OsString]) -> Result<ExitCode, Failure> {
         "JSON Schema of registry files. An editor with a YAML language server uses it from a first line:\n\
          # yaml-language-server: $schema=registry.schema.json",
     );
+    // It is JSON in any case; the flag is taken so that it can stand in every command.
+    let command = command.arg(output_argument());
     match Words::read(command, arguments)? {
         Words::Help(text) => stdout::print(&text)?,
         Words::For(_) => stdout::print(SCHEMA)?,

@@ -11,6 +11,10 @@ use crate::phase::RootTurns;
 /// Conversations are asked for in batches of so many.
 const BATCH: u32 = 256;
 
+/// Conversations that a run takes: about 1 GB of memory for where they lie and when they are due. It is stated in
+/// `docs/plugins/component-specification.md`.
+const MOST: u32 = 10_000_000;
+
 /// The dataset can't be prepared.
 #[derive(Debug, thiserror::Error)]
 pub enum DatasetError {
@@ -20,6 +24,9 @@ pub enum DatasetError {
     /// The store can't be written.
     #[error("the dataset store can't be written: {0}; is the folder for temporary files full?")]
     Store(#[from] io::Error),
+    /// It does not end, or not soon enough.
+    #[error("the dataset has not ended after {0} conversations, which are the most that a run takes; give it fewer")]
+    Endless(u32),
     /// There is nothing to send.
     #[error("the dataset has no conversation to start with; check the input")]
     Empty,
@@ -43,14 +50,21 @@ impl DatasetStore {
     /// Takes everything that a dataset gives.
     ///
     /// # Errors
-    /// When the plugin fails, or gives nothing that can be sent.
+    /// When the plugin fails, does not end, or gives nothing that can be sent.
     pub fn build(dataset: &mut dyn Dataset) -> Result<Self, DatasetError> {
+        Self::build_of(dataset, MOST)
+    }
+
+    fn build_of(dataset: &mut dyn Dataset, most: u32) -> Result<Self, DatasetError> {
         let mut file = BufWriter::new(tempfile::tempfile()?);
         let (mut ends, mut end, mut roots) = (Vec::new(), 0_u64, RootTurns::default());
         loop {
             let batch = dataset.next(BATCH)?;
             if batch.is_empty() {
                 break;
+            }
+            if ends.len() + batch.len() > most as usize {
+                return Err(DatasetError::Endless(most));
             }
             for conversation in batch {
                 if conversation.turns.is_empty() {
@@ -157,6 +171,25 @@ mod tests {
         assert!(store.conversation(600).is_err());
         assert_eq!(store.roots().conversation.len(), 600);
         assert_eq!(store.roots().turns[7], [(None, None), (None, Some(2.5))]);
+    }
+
+    #[test]
+    fn a_dataset_without_an_end_is_an_error() {
+        struct Endless;
+        impl Dataset for Endless {
+            fn next(&mut self, count: u32) -> Result<Vec<Conversation>> {
+                Ok(vec![Conversation::new("again", vec![Turn::text("t")]); count as usize])
+            }
+        }
+        let error = DatasetStore::build_of(&mut Endless, 1_000).expect_err("no end");
+        assert!(matches!(error, DatasetError::Endless(1_000)), "{error}");
+        let most = vec![Conversation::new("x", vec![Turn::text("t")]); 1_000];
+        assert_eq!(
+            DatasetStore::build_of(&mut Given(most), 1_000)
+                .map(|store| store.len())
+                .ok(),
+            Some(1_000)
+        );
     }
 
     #[test]

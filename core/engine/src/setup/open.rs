@@ -89,6 +89,7 @@ impl SetupError {
         };
         match self {
             Self::Host(HostError::Load(_)) | Self::Circle(_) | Self::Catalogue(_) => true,
+            Self::Dataset(DatasetError::Endless(_)) => true,
             Self::Export(error) => error.is_plugin(),
             Self::Host(HostError::Plugin(error)) | Self::Plugin(error) | Self::Dataset(DatasetError::Plugin(error)) => {
                 at_fault(error)

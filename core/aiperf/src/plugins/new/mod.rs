@@ -13,8 +13,12 @@ use aiperf_config::ExitCode;
 use aiperf_host::Role;
 use aiperf_plugin_api::Category;
 use clap::{Arg, Command, value_parser};
+use serde::Serialize;
 
-use super::{arguments::Words, role};
+use super::{
+    arguments::{Words, output_argument},
+    role,
+};
 use crate::{failure::Failure, stdout};
 use embedded::{SDK, TEMPLATES, WORKSPACE};
 use names::Names;
@@ -52,6 +56,40 @@ fn command() -> Command {
                 .default_value(".")
                 .help("Folder in which the folders of the package and of the SDK are made"),
         )
+        .arg(output_argument())
+}
+
+/// What was written, as JSON.
+#[derive(Debug, Serialize)]
+struct Written {
+    /// `category/name`.
+    entry: String,
+    /// Folder of the package.
+    package: PathBuf,
+    /// Folder of the SDK.
+    sdk: PathBuf,
+    /// The SDK was there already, just so.
+    sdk_was_there: bool,
+    /// What to do next.
+    next: Vec<String>,
+}
+
+impl Written {
+    /// What the user is told.
+    fn told(&self) -> String {
+        let (shown, entry, sdk) = (self.package.display(), &self.entry, self.sdk.display());
+        let category = entry.split('/').next().unwrap_or_default();
+        let sdk = if self.sdk_was_there {
+            format!("Uses {sdk}, which is there.")
+        } else {
+            format!("Wrote {sdk}: the SDK.")
+        };
+        let next: String = self.next.iter().map(|line| format!("  {line}\n")).collect();
+        format!(
+            "Wrote {shown}: a {category} plugin with the entry {entry}.\n{sdk}\nNext:\n{next}\
+             README.md says how it is used; the place to begin is src/lib.rs.\n"
+        )
+    }
 }
 
 /// Writes a package.
@@ -80,7 +118,12 @@ pub(super) fn run(arguments: &[OsString]) -> Result<ExitCode, Failure> {
         }
     }
     let written = write(category, &words.text("name"), &folder)?;
-    stdout::print(&written).map(|()| ExitCode::Ok)
+    let text = if words.json() {
+        super::json(&written)?
+    } else {
+        written.told()
+    };
+    stdout::print(&text).map(|()| ExitCode::Ok)
 }
 
 fn category(text: &str) -> Result<Category, Failure> {
@@ -96,8 +139,8 @@ fn category(text: &str) -> Result<Category, Failure> {
     Ok(category)
 }
 
-/// Writes a package and the SDK below `folder`; returns what the user is told.
-fn write(category: Category, name: &str, folder: &Path) -> Result<String, Failure> {
+/// Writes a package and the SDK below `folder`.
+fn write(category: Category, name: &str, folder: &Path) -> Result<Written, Failure> {
     let prefix = format!("{category}/");
     let template = || {
         TEMPLATES
@@ -113,7 +156,8 @@ fn write(category: Category, name: &str, folder: &Path) -> Result<String, Failur
         return Err(Failure::usage(format!("{} is there already", package.display()))
             .with_help("nothing was written; choose another name or another --dir"));
     }
-    let sdk = write_sdk(&folder.join(SDK_FOLDER))?;
+    let sdk = folder.join(SDK_FOLDER);
+    let sdk_was_there = write_sdk(&sdk)?;
     let description = format!("The {category} {}.", names.package);
     let sdk_path = format!("../{SDK_FOLDER}/sdk/rust");
     let values = [
@@ -131,22 +175,27 @@ fn write(category: Category, name: &str, folder: &Path) -> Result<String, Failur
             .fold(text.to_owned(), |text, (from, to)| text.replace(from, to));
         write_file(&package.join(path), &text)?;
     }
-    let shown = package.display();
-    Ok(format!(
-        "Wrote {shown}: a {category} plugin with the entry {category}/{}.\n{sdk}\n\
-         Next:\n  cd {shown}\n  cargo build --release\n  aiperf plugins test registry.yaml\n\
-         README.md says how it is used; the place to begin is src/lib.rs.\n",
-        names.snake
-    ))
+    let next = vec![
+        format!("cd {}", package.display()),
+        "cargo build --release".to_owned(),
+        "aiperf plugins test registry.yaml".to_owned(),
+    ];
+    Ok(Written {
+        entry: format!("{category}/{}", names.snake),
+        package,
+        sdk,
+        sdk_was_there,
+        next,
+    })
 }
 
-/// Writes the SDK, unless it is there already just so.
-fn write_sdk(folder: &Path) -> Result<String, Failure> {
+/// Writes the SDK, unless it is there already just so. Returns whether it was.
+fn write_sdk(folder: &Path) -> Result<bool, Failure> {
     let files = || SDK.iter().copied().chain([("Cargo.toml", WORKSPACE)]);
     if folder.symlink_metadata().is_ok() {
         let other = files().find(|(path, text)| fs::read_to_string(folder.join(path)).ok().as_deref() != Some(text));
         return match other {
-            None => Ok(format!("Uses {}, which is there.", folder.display())),
+            None => Ok(true),
             Some((path, _)) => Err(Failure::usage(format!(
                 "{} is there and is not the SDK of this aiperf: {path} differs",
                 folder.display()
@@ -157,7 +206,7 @@ fn write_sdk(folder: &Path) -> Result<String, Failure> {
     for (path, text) in files() {
         write_file(&folder.join(path), text)?;
     }
-    Ok(format!("Wrote {}: the SDK.", folder.display()))
+    Ok(false)
 }
 
 fn write_file(path: &Path, text: &str) -> Result<(), Failure> {
@@ -177,7 +226,7 @@ mod tests {
     fn a_package_of_each_category_has_no_placeholder_left_and_a_valid_registry_file() {
         for category in Category::ALL {
             let folder = tempfile::tempdir().unwrap();
-            let told = write(category, "acme-thing", folder.path()).unwrap();
+            let told = write(category, "acme-thing", folder.path()).unwrap().told();
             assert!(told.contains(&format!("{category}/acme_thing")), "{told}");
             let package = folder.path().join("acme-thing");
             for file in [".gitignore", "Cargo.toml", "README.md", "registry.yaml", "src/lib.rs"] {
@@ -197,7 +246,7 @@ mod tests {
     fn the_sdk_is_complete_and_shared() {
         let folder = tempfile::tempdir().unwrap();
         write(Category::Metric, "one", folder.path()).unwrap();
-        let told = write(Category::Metric, "two", folder.path()).unwrap();
+        let told = write(Category::Metric, "two", folder.path()).unwrap().told();
         assert!(told.contains("which is there"), "{told}");
         let sdk = folder.path().join(SDK_FOLDER);
         let workspace = fs::read_to_string(sdk.join("Cargo.toml")).unwrap();
