@@ -31,8 +31,8 @@ use aiperf_host::{
     resolve::resolve,
 };
 use aiperf_sdk::{
-    api::{Root, abi::abi_stable::std_types::RString},
     api::mirror::Mirror,
+    api::{Root, abi::abi_stable::std_types::RString},
     host::NoHost,
     prelude::*,
 };
