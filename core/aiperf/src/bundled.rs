@@ -58,7 +58,7 @@ pub(crate) fn host(plan: &PluginPlan) -> Result<(Arc<PluginHost>, Vec<String>), 
         .map(|(section, options)| (section.as_str(), &options.0));
     let host = PluginHost::new(resolution, &packages())
         .wasm_only(plan.wasm_only)
-        .with_wasm(components::settings())
+        .with_wasm(components::settings(plan))
         .with_options(options)?;
     Ok((Arc::new(host), warnings))
 }

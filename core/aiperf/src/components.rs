@@ -5,9 +5,10 @@ use std::{
     ffi::OsString,
     io::{self, Read, Write},
     path::PathBuf,
+    time::Duration,
 };
 
-use aiperf_config::ExitCode;
+use aiperf_config::{ExitCode, PluginPlan};
 use aiperf_host::{Compiler, WasmSettings};
 
 use crate::failure::Failure;
@@ -24,7 +25,8 @@ const MEMORY: u64 = 8 << 30;
 const SECONDS: u64 = 240;
 
 /// Components are compiled by a child and kept in `$XDG_CACHE_HOME/aiperf/wasm`, else `~/.cache/aiperf/wasm`.
-pub(crate) fn settings() -> WasmSettings {
+pub(crate) fn settings(plan: &PluginPlan) -> WasmSettings {
+    let defaults = WasmSettings::default();
     let absolute = |name: &str| {
         std::env::var_os(name)
             .map(PathBuf::from)
@@ -36,7 +38,14 @@ pub(crate) fn settings() -> WasmSettings {
         compiler: std::env::current_exe().map_or(Compiler::Here, |program| {
             Compiler::Child(program, vec![COMPILE_COMMAND.to_owned()])
         }),
-        ..WasmSettings::default()
+        call: plan
+            .wasm_timeout_s
+            .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
+            .unwrap_or(defaults.call),
+        memory: plan
+            .wasm_memory_mib
+            .and_then(|mib| usize::try_from(mib << 20).ok())
+            .unwrap_or(defaults.memory),
     }
 }
 

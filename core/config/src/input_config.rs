@@ -260,6 +260,16 @@ impl RunPlan {
         members.put_when(!plugins.metrics.is_empty(), "metrics", json!(plugins.metrics));
         members.put_when(!plugins.exporters.is_empty(), "exporters", json!(plugins.exporters));
         members.put_when(plugins.wasm_only, "wasm_only", json!(true));
+        members.put_when(
+            plugins.wasm_timeout_s.is_some(),
+            "wasm_timeout",
+            json!(plugins.wasm_timeout_s),
+        );
+        members.put_when(
+            plugins.wasm_memory_mib.is_some(),
+            "wasm_memory",
+            json!(plugins.wasm_memory_mib),
+        );
         members
     }
 

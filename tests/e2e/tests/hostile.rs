@@ -2,6 +2,7 @@
 //! Never a crash, a hang, or a number that is short of something.
 
 use std::fs;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use crate::harness::{Finished, Folder, Run, avg, number, plugin_library, text};
@@ -27,10 +28,19 @@ const CATEGORIES: [(&str, &str, &str); 8] = [
 
 /// The package in the folder `plugins`, its metrics and exporters with that `on_error`.
 fn package(folder: &Folder, on_error: &str) -> String {
-    let mut registry =
+    package_of(folder, on_error, &plugin_library("hostile"))
+}
+
+/// The same with another file: a library, or a component.
+pub(crate) fn package_of(folder: &Folder, on_error: &str, code: &Path) -> String {
+    let form = match code.extension() {
+        Some(end) if end == "wasm" => "wasm",
+        _ => "library",
+    };
+    let mut registry = format!(
         "schema_version: \"1.0\"\npackages:\n  hostile:\n    version: 1.0.0\n    api: \">=1.0, <2\"\n    \
-                        library: plugin.so\n"
-            .to_owned();
+                        {form}: plugin.so\n"
+    );
     for (category, name, more) in CATEGORIES {
         registry.push_str(&format!("{category}:\n  {name}:\n    package: hostile\n"));
         if !more.is_empty() {
@@ -43,14 +53,14 @@ fn package(folder: &Folder, on_error: &str) -> String {
     let registry = folder.file("plugins/registry.yaml", registry);
     let library = folder.path("plugins/plugin.so");
     // A link saves copying; it can't be made between file systems.
-    if fs::hard_link(plugin_library("hostile"), &library).is_err() {
-        fs::copy(plugin_library("hostile"), &library).unwrap();
+    if fs::hard_link(code, &library).is_err() {
+        fs::copy(code, &library).unwrap();
     }
     registry
 }
 
 /// The flags that put an entry to use.
-fn uses(folder: &Folder, entry: &str) -> String {
+pub(crate) fn uses(folder: &Folder, entry: &str) -> String {
     match entry {
         "endpoint/hostile" => "--endpoint-type hostile".into(),
         "dataset/hostile" => {

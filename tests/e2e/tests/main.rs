@@ -30,6 +30,7 @@ mod failures;
 mod gpu_telemetry;
 mod harness;
 mod hostile;
+mod hostile_components;
 mod interrupts;
 mod load;
 mod measurement;

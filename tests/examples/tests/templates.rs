@@ -1,7 +1,7 @@
 //! A package made of a template builds, passes its tests and loads, untouched.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use aiperf_host::Role;
 
@@ -32,23 +32,24 @@ fn instantiate(template: &Path, folder: &Path, values: &[(&str, &str)]) {
 }
 
 /// Writes a file, unless it is there already: cargo would build it anew.
-fn write(path: &Path, content: &[u8]) {
+pub(crate) fn write(path: &Path, content: &[u8]) {
     if fs::read(path).ok().as_deref() != Some(content) {
         fs::write(path, content).unwrap();
     }
 }
 
+/// Makes a package of a category's template; in the same place each time.
 #[track_caller]
-fn works(category: &str, role: Role) {
+pub(crate) fn made(category: &str, name: &str) -> PathBuf {
     fetch();
-    let folder = Compiler::Ours.target().join("templates").join(category);
-    let (name, entry) = (format!("my-{category}").replace('_', "-"), format!("my_{category}"));
+    let folder = Compiler::Ours.target().join("templates").join(name);
+    let crate_name = name.replace('-', "_");
     let sdk = root().join("sdk/rust");
     let values = [
-        ("name", name.as_str()),
-        ("crate", &name.replace('-', "_")),
+        ("name", name),
+        ("crate", &crate_name),
         ("type", "Mine"),
-        ("entry", &entry),
+        ("entry", &crate_name),
         ("description", "What I measure."),
         ("sdk", sdk.to_str().unwrap()),
     ];
@@ -56,6 +57,13 @@ fn works(category: &str, role: Role) {
     // The versions of the examples, so that nothing has to be asked of a registry.
     let lock = example("vendor-inference").join("Cargo.lock");
     fs::copy(lock, folder.join("Cargo.lock")).unwrap();
+    folder
+}
+
+#[track_caller]
+fn works(category: &str, role: Role) {
+    let name = format!("my-{category}").replace('_', "-");
+    let folder = made(category, &name);
     for command in ["test", "build"] {
         cargo(
             &Compiler::Ours,
@@ -63,7 +71,7 @@ fn works(category: &str, role: Role) {
             &[command, "--quiet", "--offline", "--release"],
         );
     }
-    Package::collect(&folder, &name, &Compiler::Ours).loads(role, &entry);
+    Package::collect(&folder, &name, &Compiler::Ours).loads(role, &format!("my_{category}"));
 }
 
 #[test]

@@ -45,12 +45,33 @@ impl Behaviour {
         if self.is(&format!("abort_in_{call}")) {
             std::process::abort();
         }
+        if self.is(&format!("spin_in_{call}")) {
+            while std::hint::black_box(true) {}
+        }
+        if self.is(&format!("hog_in_{call}")) {
+            let mut all = Vec::new();
+            while std::hint::black_box(true) {
+                all.push(vec![1_u8; 1 << 20]);
+            }
+        }
+        if self.is(&format!("overflow_in_{call}")) {
+            deeper(0);
+        }
         if self.is(&format!("hang_in_{call}")) {
             loop {
                 std::thread::park();
             }
         }
     }
+}
+
+/// Uses up any stack.
+fn deeper(depth: u64) -> u64 {
+    let here = std::hint::black_box([depth; 64]);
+    if here[0] == u64::MAX {
+        return depth;
+    }
+    deeper(depth + 1) + here[1]
 }
 
 impl Drop for Behaviour {

@@ -559,4 +559,18 @@ pub(super) static SUPPORTED: &[Flag] = &[
         "off",
         "Refuse native plugins that are not built in.",
     ),
+    Flag::new(
+        Section::Plugins,
+        &["--wasm-timeout"],
+        POSITIVE,
+        "5",
+        "Limit on one call of a WebAssembly plugin, in seconds; ten times that for calls that read or write much.",
+    ),
+    Flag::new(
+        Section::Plugins,
+        &["--wasm-memory"],
+        Kind::Int { min: 1, max: 4096 },
+        "512",
+        "Limit on the memory of one instance of a WebAssembly plugin, in MiB.",
+    ),
 ];

@@ -24,6 +24,10 @@ pub struct PluginPlan {
     pub exporters: Vec<String>,
     /// Refuse native plugins that are not built in.
     pub wasm_only: bool,
+    /// Limit on one call of a WebAssembly plugin, in seconds; `None` = that of the host.
+    pub wasm_timeout_s: Option<f64>,
+    /// Limit on the memory of one instance of a WebAssembly plugin, in MiB; `None` = that of the host.
+    pub wasm_memory_mib: Option<u64>,
 }
 
 impl PluginPlan {

@@ -22,6 +22,8 @@ pub(super) fn plugins(typed: &Typed) -> Result<PluginPlan, ConfigError> {
         metrics: typed.names("metric")?,
         exporters: typed.names("exporter")?,
         wasm_only: typed.switch("wasm-only"),
+        wasm_timeout_s: typed.float("wasm-timeout")?,
+        wasm_memory_mib: typed.int("wasm-memory")?,
     })
 }
 

@@ -2,6 +2,7 @@
 
 use super::engine::TICK;
 use super::guest::Guest;
+use super::inspect::one_line;
 use aiperf_plugin_api::host::LogLevel;
 use std::time::Duration;
 use wasmtime::{Error, Store, Trap};
@@ -17,12 +18,14 @@ pub(super) fn explain(error: &Error, store: &Store<Guest>, allowed: Duration) ->
         Some(Trap::Interrupt) => format!("did not return within {} s", allowed.as_secs_f64()),
         Some(Trap::StackOverflow) => "overflowed its stack".to_owned(),
         _ if guest.starved => format!("wanted more than {} MiB of memory", guest.allowed >> 20),
+        // Compilers put the stack of large values below everything else, so that its end is the end of memory.
+        Some(Trap::MemoryOutOfBounds) => "reached outside its memory, as an endless recursion does".to_owned(),
         Some(Trap::UnreachableCodeReached) => "panicked".to_owned(),
         Some(trap) => format!("trapped: {trap}"),
-        None => format!("broke the contract: {}", error.root_cause()),
+        None => format!("broke the contract: {}", one_line(&error.root_cause().to_string())),
     };
     match &guest.last_words {
-        Some(words) => format!("the component {what}; it last said: {words}"),
+        Some(words) => format!("the component {what}; it last said: {}", one_line(words)),
         None => format!("the component {what}"),
     }
 }

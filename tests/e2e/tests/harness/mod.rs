@@ -21,7 +21,7 @@ mod tls;
 pub(crate) use artifacts::{avg, keys, metric, number, text};
 pub(crate) use http::{get, prometheus};
 pub(crate) use outside::outside;
-pub(crate) use program::{LIBRARIES, binary, plugin_library, test_plugins};
+pub(crate) use program::{LIBRARIES, binary, plugin_library, target, test_plugins};
 pub(crate) use run::{Finished, Folder, Run, Started};
 pub(crate) use scripted::{Answer, Request, Scripted};
 pub(crate) use tls::Tls;

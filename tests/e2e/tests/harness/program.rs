@@ -23,6 +23,12 @@ pub(crate) fn plugin_library(category: &str) -> PathBuf {
     built().join(format!("{prefix}aiperf_{category}_plugin{suffix}"))
 }
 
+/// The target folder of the workspace that these tests were built in.
+pub(crate) fn target() -> PathBuf {
+    let tests = env::current_exe().unwrap();
+    tests.ancestors().nth(3).unwrap().to_owned()
+}
+
 /// The plugins of the contract's own tests.
 pub(crate) fn test_plugins() -> PathBuf {
     let (prefix, suffix) = (env::consts::DLL_PREFIX, env::consts::DLL_SUFFIX);

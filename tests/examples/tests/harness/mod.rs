@@ -13,6 +13,6 @@ mod server;
 mod workshop;
 
 pub(crate) use package::Package;
-pub(crate) use run::{Finished, profile};
+pub(crate) use run::{Finished, plugins, profile};
 pub(crate) use server::AcmeServer;
 pub(crate) use workshop::{Compiler, cargo, example, fetch, root, target};

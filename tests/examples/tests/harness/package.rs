@@ -2,9 +2,10 @@
 
 use std::env;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use aiperf_guests::Toolchain;
 use aiperf_host::discovery::{Places, discover};
 use aiperf_host::load::inspect;
 use aiperf_host::resolve::{Resolution, resolve};
@@ -13,7 +14,7 @@ use aiperf_plugin_api::host::NoHost;
 use aiperf_plugin_api::record::VersionInfo;
 use tempfile::TempDir;
 
-use super::{Compiler, cargo, example};
+use super::{Compiler, cargo, example, target};
 
 /// A registry file, and the library where the file says that it is.
 pub(crate) struct Package {
@@ -27,6 +28,34 @@ impl Package {
         let folder = example(name);
         cargo(compiler, &folder, &["build", "--quiet", "--locked", "--release"]);
         Self::collect(&folder, crate_name, compiler)
+    }
+
+    /// An example as a component.
+    #[track_caller]
+    pub(crate) fn of_component(name: &str, crate_name: &str, toolchain: &Toolchain) -> Self {
+        let built = example(name);
+        let target = target().join("examples-wasm");
+        let component = toolchain.build(&built, &target, crate_name, &["--locked", "--lib"]);
+        let registry = fs::read_to_string(built.join("registry.yaml")).unwrap();
+        Self::with_component(&registry, &component)
+    }
+
+    /// A component beside a registry file, whose `library:` is replaced by it.
+    pub(crate) fn with_component(registry: &str, component: &Path) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        fs::copy(component, folder.path().join("plugin.wasm")).unwrap();
+        let mut text = String::new();
+        let mut inside = false;
+        for line in registry.lines() {
+            inside = line.starts_with("    library:") || (inside && line.starts_with("      "));
+            if line.starts_with("    library:") || line.starts_with("    wasm:") {
+                text.push_str("    wasm: plugin.wasm\n");
+            } else if !inside && !line.starts_with("    config_schema:") {
+                text.push_str(&format!("{line}\n"));
+            }
+        }
+        fs::write(folder.path().join("registry.yaml"), text).unwrap();
+        Self { folder }
     }
 
     /// What was built in a folder.
@@ -58,6 +87,13 @@ impl Package {
         inspect(resolution.file(entry), resolution.package(entry))
             .unwrap()
             .unwrap()
+    }
+
+    /// The library file of an entry.
+    pub(crate) fn library(&self, role: Role, entry: &str) -> PathBuf {
+        let host = self.host();
+        host.load(host.resolution().find(role, entry).unwrap()).unwrap();
+        host.usage()[0].library.as_ref().unwrap().into()
     }
 
     /// A host that knows this package alone.

@@ -46,6 +46,20 @@ fn binary() -> &'static Path {
     })
 }
 
+/// Runs `aiperf plugins` in a folder; it must succeed.
+#[track_caller]
+pub(crate) fn plugins(folder: &Path, line: &str) {
+    let mut command = Command::new(binary());
+    command.arg("plugins").args(line.split_whitespace()).current_dir(folder);
+    let output = command.env_clear().env("HOME", folder).output().unwrap();
+    assert!(
+        output.status.success(),
+        "aiperf plugins {line}:\n{}{}",
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    );
+}
+
 /// A run that has ended.
 pub(crate) struct Finished {
     pub(crate) code: Option<i32>,
