@@ -142,7 +142,8 @@ impl Sending {
             return;
         };
         let (client, running, done) = (self.client.clone(), self.running.clone(), self.done.clone());
-        tokio::task::spawn_local(async move {
+        // Boxed here, since the runtime moves what it is given several times.
+        tokio::task::spawn_local(Box::pin(async move {
             let exchange: Exchange = client.send(&request, &cancel).await;
             running.borrow_mut().remove(&key);
             // A compute thread that has gone has reported why.
@@ -150,7 +151,7 @@ impl Sending {
                 key,
                 exchange: Box::new(exchange),
             });
-        });
+        }));
         // The request leaves now, before others are looked at.
         tokio::task::yield_now().await;
     }
