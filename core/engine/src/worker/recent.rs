@@ -36,14 +36,15 @@ impl Recent {
         }
         let conversation = Arc::new(self.store.conversation(index)?);
         let bytes = self.store.size(index);
+        if bytes > MOST {
+            return Ok(conversation);
+        }
         if self.bytes + bytes > MOST {
             self.kept.clear();
             self.bytes = 0;
         }
-        if bytes <= MOST {
-            self.bytes += bytes;
-            self.kept.insert(index, conversation.clone());
-        }
+        self.bytes += bytes;
+        self.kept.insert(index, conversation.clone());
         Ok(conversation)
     }
 }
