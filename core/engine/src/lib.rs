@@ -22,7 +22,7 @@ pub mod timing_manager;
 pub mod validity;
 pub mod worker;
 
-pub use controller::{Load, Observer, RunOutcome, RunRequest, run};
+pub use controller::{Calibrated, Load, Observer, RunOutcome, RunRequest, run};
 pub use services::SharedTokenizer;
 pub use setup::SetupError;
 
