@@ -11,6 +11,7 @@ pub mod dataset;
 pub mod gpu;
 pub mod message;
 pub mod phase;
+mod priority;
 pub mod processor;
 pub mod records_manager;
 pub mod router;

@@ -21,6 +21,7 @@ use crate::{
     bus::{Bus, Route, ServiceId, ServiceKind, Undeliverable},
     dataset::DatasetStore,
     message::{CancelReason, Credit, CreditReturn, Failure, Message, RequestRecord},
+    priority::{SOON, prefer_this_thread},
     supervise,
 };
 
@@ -118,6 +119,8 @@ impl Worker {
             phase: 0,
         };
         supervise::spawn(name, controller, move || {
+            // Requests pass here on their way to the socket.
+            prefer_this_thread(SOON);
             let ended = compute.run(&inbox);
             drop(compute);
             let _ = io_thread.join();

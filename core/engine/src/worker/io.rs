@@ -13,10 +13,10 @@ use std::{
 
 use aiperf_http::{Cancel, Client, Clock, Exchange, Options, Request};
 use crossbeam_channel::Sender;
-use rustix::{process::setpriority_process, thread::gettid};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::{alarm::Alarm, compute::Input};
+use crate::priority::{PROMPT, prefer_this_thread};
 
 /// Before a request is due the thread spins for so long instead of sleeping: the system wakes it some tens of µs late.
 /// Arrivals wait meanwhile, but the kernel has stamped them.
@@ -57,7 +57,8 @@ pub fn spawn(
     };
     let thread = thread::Builder::new().name(name.into()).spawn(move || {
         Clock.sharpen_timers_of_this_thread();
-        prefer_this_thread();
+        // It does little at a time, and what it does late others wait for.
+        prefer_this_thread(PROMPT);
         let local = tokio::task::LocalSet::new();
         let sending = Sending {
             client: Rc::new(Client::new(options)),
@@ -69,16 +70,6 @@ pub fn spawn(
         drop(alarm);
     })?;
     Ok((commands, thread))
-}
-
-/// Nice value of an I/O thread where the process may set it.
-const NICE: i32 = -10;
-
-/// Has the system run this thread before others: it does little at a time, and what it does late others wait for. Where the
-/// process may not, it stays as it is; the report says which (`MachineUse::io_priority`). What runs at a real-time priority
-/// is not touched by this.
-fn prefer_this_thread() {
-    let _ = setpriority_process(Some(gettid()), NICE);
 }
 
 /// A request that is held until it is due, in order of time, then of arrival.
