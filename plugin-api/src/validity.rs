@@ -105,6 +105,10 @@ pub struct MachineUse {
     /// Share of the machine's CPU time that somebody used, 0 to 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub busy: Option<f64>,
+    /// Scheduling priority of the threads that read sockets, as the kernel numbers it: 20 is ordinary, less is preferred,
+    /// below 0 is real time. The least preferred of them; `None` where the system does not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub io_priority: Option<i64>,
     /// Longest time for which this process did not run although it wanted to, ns.
     pub longest_stall_ns: u64,
     /// All such times of 10 ms and more, ns.

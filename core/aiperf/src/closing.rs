@@ -81,7 +81,6 @@ mod tests {
                 .to_vec(),
             valid: 3,
             duration_ns: Some(1_234_567_890),
-            load: aiperf_engine::Load::default(),
             errors: Vec::new(),
             validity: None,
             interrupted: false,

@@ -4,6 +4,7 @@
 //! * [`profile`], with [`tokenizer`], [`signals`], [`progress`], [`closing`]: a benchmark run.
 //! * [`calibrate`]: how true the measurements are on this machine.
 //! * [`plugins`]: what is registered. [`mock`]: the mock server. [`bundled`]: the plugins linked in.
+//! * [`open_files`]: their limit.
 //! * [`log`], [`terminal`], [`stdout`], [`failure`]: what the user gets to see.
 
 #![forbid(unsafe_code)]
@@ -17,6 +18,7 @@ mod failure;
 mod help;
 mod log;
 mod mock;
+mod open_files;
 mod plugins;
 mod profile;
 mod progress;
@@ -32,6 +34,7 @@ use std::{ffi::OsString, process::ExitCode};
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
+    open_files::raise_limit();
     let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
     match command::run(&arguments) {
         Ok(code) => code.into(),

@@ -3,7 +3,7 @@
 use std::{ffi::OsString, path::Path, sync::Arc};
 
 use aiperf_config::{ArtifactPlan, ExitCode, RunPlan, Secrets};
-use aiperf_engine::{Observer, RunOutcome, RunRequest, message::Progress, run as run_plan};
+use aiperf_engine::{Load, Observer, RunOutcome, RunRequest, message::Progress, run as run_plan};
 use aiperf_plugin_api::validity::Verdict;
 use tracing::Level;
 
@@ -14,6 +14,7 @@ use crate::{
     failure::Failure,
     log::{Log, LogWriter},
     mock::MockServers,
+    open_files,
     progress::ProgressDisplay,
     signals, stdout,
     terminal::Terminal,
@@ -53,6 +54,10 @@ fn measure(plan: RunPlan, log: &Log, terminal: &Arc<Terminal>, secrets: &Secrets
     for problem in problems {
         tracing::warn!("plugins left out: {problem}");
     }
+    let concurrency = plan.phases.iter().filter_map(|phase| phase.concurrency).max();
+    if let Some(shortage) = concurrency.and_then(open_files::shortage) {
+        tracing::warn!("{shortage}");
+    }
     let mut mocks = MockServers::default();
     let urls = mocks.start(&plan.endpoint.urls)?;
     let (artifacts, command_line) = (plan.artifacts.clone(), plan.command_line.clone());
@@ -69,30 +74,23 @@ fn measure(plan: RunPlan, log: &Log, terminal: &Arc<Terminal>, secrets: &Secrets
         tokenizer,
         version: env!("CARGO_PKG_VERSION").into(),
         interrupts,
+        calibrated: Box::new(beyond_calibration),
     };
     let outcome = run_plan(request, &mut screen);
     screen.progress.finish();
     let outcome = outcome?;
     drop(mocks);
-    if let Some(reason) = beyond_calibration(&outcome) {
-        tracing::warn!("{reason}");
-    }
     let mut text = outcome.console.concat();
     text.push_str(&closing::lines(&command_line, &artifacts, &outcome, &host.usage()));
     stdout::print(&secrets.blot(text))?;
     verdict(outcome, require_valid)
 }
 
-/// By what the run went beyond the loads that this machine's calibration vouches for; `None` also where there is none.
-fn beyond_calibration(outcome: &RunOutcome) -> Option<String> {
+/// By what a load went beyond those that this machine's calibration vouches for; `None` also where there is none.
+fn beyond_calibration(load: &Load) -> Option<String> {
     let path = calibration::path(&|name| std::env::var_os(name))?;
     match calibration::load(&path, &calibration::Machine::this()) {
-        Ok(table) => calibration::beyond(
-            &table?,
-            outcome.load.streams,
-            outcome.load.rate,
-            outcome.load.events_per_s,
-        ),
+        Ok(table) => calibration::beyond(&table?, load.streams, load.rate, load.events_per_s),
         Err(error) => {
             tracing::warn!(
                 "{}: the calibration can't be read: {error}; `aiperf calibrate` makes a new one",
@@ -186,7 +184,6 @@ impl Observer for Screen {
 
 #[cfg(test)]
 mod tests {
-    use aiperf_engine::Load;
     use aiperf_plugin_api::{
         report::ErrorGroup,
         validity::{MachineUse, Validity},
@@ -201,7 +198,6 @@ mod tests {
             files: Vec::new(),
             valid: 0,
             duration_ns: None,
-            load: Load::default(),
             errors: Vec::new(),
             validity: None,
             interrupted: false,

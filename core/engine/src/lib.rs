@@ -11,6 +11,7 @@ pub mod dataset;
 pub mod gpu;
 pub mod message;
 pub mod phase;
+mod priority;
 pub mod processor;
 pub mod records_manager;
 pub mod router;
@@ -22,7 +23,7 @@ pub mod timing_manager;
 pub mod validity;
 pub mod worker;
 
-pub use controller::{Load, Observer, RunOutcome, RunRequest, run};
+pub use controller::{Calibrated, Load, Observer, RunOutcome, RunRequest, run};
 pub use services::SharedTokenizer;
 pub use setup::SetupError;
 

@@ -14,6 +14,7 @@ use crate::{
     bus::{Bus, Route, ServiceId, ServiceKind, Undeliverable},
     message::{CancelReason, Failure, Message, PhaseComplete, Progress},
     phase::{PhaseSetup, PhaseState, RootTurns, StopConditions, TimingFault},
+    priority::{PROMPT, prefer_this_thread},
     router::Router,
     sampler::Sampler,
     supervise,
@@ -96,6 +97,7 @@ impl TimingManager {
 
     fn run(mut self, routes: &Routes) -> Result<(), Undeliverable> {
         self.clock.sharpen_timers_of_this_thread();
+        prefer_this_thread(PROMPT);
         let mut router = Router::new(routes.workers.len());
         let mut interrupted = None;
         let mut left = Left::default();

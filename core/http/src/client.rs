@@ -1,6 +1,6 @@
 //! The client: slots, connections, resending, timeouts and cancellation around one exchange.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
 use std::net::{SocketAddr, TcpStream};
 use std::pin::pin;
@@ -13,6 +13,7 @@ use tokio::time::Sleep;
 
 use crate::cancel::Cancel;
 use crate::clock::{Clock, Converter};
+use crate::collect::StreamSize;
 use crate::connect;
 use crate::connection::Connection;
 use crate::dns::Resolver;
@@ -96,6 +97,7 @@ struct Inner {
     pool: Pool,
     tls: Connector,
     buffer: RefCell<Box<[u8]>>,
+    stream_size: Cell<StreamSize>,
     /// The kernel switches timestamping on lazily, with the first socket that asks for it, and off with the last:
     /// this one keeps it on, so that no connection's first packets come without.
     _keeps_timestamps_on: Option<std::net::UdpSocket>,
@@ -116,6 +118,7 @@ impl Client {
             tls: Connector::new(options.tls.as_ref()),
             resolver: Resolver::new(clock, options.dns_ttl),
             buffer: RefCell::new(vec![0; READ].into()),
+            stream_size: Cell::default(),
             pool: Pool::new(clock, options.max_connections, options.idle_timeout),
             _keeps_timestamps_on: keeper,
             options,
@@ -145,6 +148,7 @@ impl Client {
                 observer,
                 max_body: self.0.max_body(),
                 buffer: &self.0.buffer,
+                stream_size: &self.0.stream_size,
             };
             let work = self.0.attempt(performance, &mut exchange);
             guarded(work, request, cancel, &progress).await

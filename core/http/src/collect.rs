@@ -17,11 +17,39 @@ pub(crate) enum Collector {
     Whole(Vec<u8>),
 }
 
+/// How large a stream is going to be, as far as the one before tells: room for it is taken at once, up to a limit.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct StreamSize {
+    bytes: usize,
+    events: usize,
+}
+
+impl StreamSize {
+    /// About what a stream of 64 short events takes.
+    const MOST: Self = Self {
+        bytes: 8 * 1024,
+        events: 64,
+    };
+
+    /// That of a stream which has ended.
+    pub(crate) fn of(events: &Events) -> Self {
+        Self {
+            bytes: events.bytes.len(),
+            events: events.len(),
+        }
+    }
+}
+
 impl Collector {
-    pub(crate) fn events() -> Self {
+    pub(crate) fn events(expected: StreamSize) -> Self {
+        let mut events = Events::default();
+        events.reserve(
+            expected.bytes.min(StreamSize::MOST.bytes),
+            expected.events.min(StreamSize::MOST.events),
+        );
         Self::Events {
             parser: Parser::new(),
-            events: Events::default(),
+            events,
             ends_read: None,
         }
     }
@@ -163,7 +191,7 @@ mod tests {
 
     /// `at` and `lower` of each event.
     fn arrivals(frames: &[(u64, &str)], framed: bool) -> Vec<(u64, Option<u64>)> {
-        let mut collector = Collector::events();
+        let mut collector = Collector::events(StreamSize::default());
         for (read, frame) in frames {
             collector.frame(frame.as_bytes(), stamp(*read), &mut ()).unwrap();
         }
@@ -227,7 +255,7 @@ mod tests {
                 "the stream reported an error: why",
             ),
         ] {
-            let mut collector = Collector::events();
+            let mut collector = Collector::events(StreamSize::default());
             let error = collector
                 .frame(format!("data: a\n\n{stream}data: b\n\n").as_bytes(), stamp(1), &mut ())
                 .unwrap_err();

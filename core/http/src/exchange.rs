@@ -159,6 +159,13 @@ impl Events {
         (0..self.len()).filter_map(|index| Some((self.data(index)?, *self.arrivals.get(index)?)))
     }
 
+    /// Makes room for so many bytes of data and so many events.
+    pub(crate) fn reserve(&mut self, bytes: usize, events: usize) {
+        self.bytes.reserve_exact(bytes);
+        self.ends.reserve_exact(events);
+        self.arrivals.reserve_exact(events);
+    }
+
     /// Where the next event's data begins.
     pub(crate) fn next_start(&self) -> usize {
         self.ends.last().map_or(0, |end| *end as usize)

@@ -25,7 +25,7 @@
 //! * [`clock`]: monotonic nanoseconds, wall anchors, precise sleeping.
 //! * `receive`: the one system call that reads, with the kernel's receive timestamp beside it.
 //! * `socket`: every read is stamped, and what is made of its bytes carries its stamp.
-//! * `response`: bytes to head, body and end, in place; `outgoing`: the request, written by ourselves.
+//! * [`response`]: bytes to head, body and end, in place; `outgoing`: the request, written by ourselves.
 //! * `tls`: bytes in, bytes out, between the two when the target is https; `trust`, `validity`: with which certificates.
 //! * `decode`: gzip and deflate, where a server sends them unasked.
 //! * `collect` and [`sse`]: from parts of a body to events with arrivals.
@@ -50,7 +50,7 @@ mod pool;
 mod proxy;
 mod receive;
 mod request;
-mod response;
+pub mod response;
 mod socket;
 pub mod sse;
 mod target;

@@ -8,7 +8,7 @@ use std::task::{Context, Poll, ready};
 
 use http::Method;
 
-use crate::collect::Collector;
+use crate::collect::{Collector, StreamSize};
 use crate::connection::Connection;
 use crate::decode::Decoder;
 use crate::error::{ErrorKind, ExchangeError};
@@ -49,6 +49,8 @@ pub(crate) struct Performance<'a, O: Observer + ?Sized> {
     pub(crate) max_body: usize,
     /// Where reads go. One for all connections of a thread: what a read brought is taken in before the next one.
     pub(crate) buffer: &'a RefCell<Box<[u8]>>,
+    /// Size of the last stream that came to its end.
+    pub(crate) stream_size: &'a Cell<StreamSize>,
 }
 
 impl<O: Observer + ?Sized> Performance<'_, O> {
@@ -83,7 +85,11 @@ impl<O: Observer + ?Sized> Performance<'_, O> {
             Some(write) if error.kind == ErrorKind::Closed => ExchangeError::before_head(write),
             _ => error,
         })?;
-        answer.finish(self.observer)
+        answer.finish(self.observer)?;
+        if let Some(Collector::Events { events, .. }) = &answer.collector {
+            self.stream_size.set(StreamSize::of(events));
+        }
+        Ok(())
     }
 
     /// Takes in what a read brought. At the end of the response: how many bytes are left that belong to none.
@@ -96,7 +102,7 @@ impl<O: Observer + ?Sized> Performance<'_, O> {
         loop {
             match response.next(&mut bytes).map_err(ExchangeError::response)? {
                 None => return Ok(None),
-                Some(Piece::Head(head)) => answer.head(*head, self.max_body)?,
+                Some(Piece::Head(head)) => answer.head(*head, self.max_body, self.stream_size.get())?,
                 Some(Piece::Body(part)) => answer.part(part, self)?,
                 Some(Piece::End) => return Ok(Some(bytes.len())),
             }
@@ -156,7 +162,7 @@ impl<'a> Answer<'a> {
         }
     }
 
-    fn head(&mut self, head: Head, max_body: usize) -> Result<(), ExchangeError> {
+    fn head(&mut self, head: Head, max_body: usize, stream_size: StreamSize) -> Result<(), ExchangeError> {
         let success = (200..300).contains(&head.status);
         self.exchange.status = Some(head.status);
         self.exchange.reason = head.reason;
@@ -167,7 +173,7 @@ impl<'a> Answer<'a> {
         }
         let events = success && self.exchange.content_type.as_deref().is_some_and(is_event_stream);
         self.collector = Some(if events {
-            Collector::events()
+            Collector::events(stream_size)
         } else {
             Collector::whole(expected_size(head.length))
         });

@@ -118,12 +118,29 @@ pub enum RequestError {
     },
 }
 
+/// What a name may consist of.
+const TOKEN: [bool; 256] = {
+    let (mut token, marks) = ([false; 256], b"!#$%&'*+-.^_`|~");
+    let mut byte = 0_u8;
+    while byte < 128 {
+        token[byte as usize] = byte.is_ascii_alphanumeric();
+        byte += 1;
+    }
+    let mut i = 0;
+    while i < marks.len() {
+        token[marks[i] as usize] = true;
+        i += 1;
+    }
+    token
+};
+
 fn check(name: &str, value: &str) -> Result<(), RequestError> {
-    let token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
-    if name.is_empty() || !name.bytes().all(token) {
+    if name.is_empty() || !name.bytes().all(|byte| TOKEN[usize::from(byte)]) {
         return Err(RequestError::HeaderName { name: name.into() });
     }
-    if value.bytes().any(|byte| (byte < b' ' && byte != b'\t') || byte == 0x7f) {
+    // Looks at all bytes, several at a time: nearly always there is none to be found.
+    let control = |byte: u8| (byte < b' ' && byte != b'\t') || byte == 0x7f;
+    if value.bytes().fold(false, |found, byte| found | control(byte)) {
         return Err(RequestError::HeaderValue { name: name.into() });
     }
     let reserved = ["host", "content-length", "transfer-encoding", "connection"];

@@ -18,7 +18,7 @@ const MAX_LINE: usize = 16 * 1024;
 
 /// Reads one response.
 #[derive(Debug)]
-pub(crate) struct Response {
+pub struct Response {
     /// To a HEAD request: nothing follows the head.
     bodiless: bool,
     /// The beginning of a head whose end has not come.
@@ -70,26 +70,26 @@ enum Chunk {
 
 /// What is known with the head.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Head {
+pub struct Head {
     /// 200 to 999, or 101.
-    pub(crate) status: u16,
+    pub status: u16,
     /// As sent, else the standard one.
-    pub(crate) reason: Cow<'static, str>,
+    pub reason: Cow<'static, str>,
     /// `Content-Type`.
-    pub(crate) content_type: Option<String>,
+    pub content_type: Option<String>,
     /// `Content-Encoding`; several are joined.
-    pub(crate) content_encoding: Option<String>,
+    pub content_encoding: Option<String>,
     /// `Location`.
-    pub(crate) location: Option<String>,
+    pub location: Option<String>,
     /// Length of the body, where the head tells.
-    pub(crate) length: Option<u64>,
+    pub length: Option<u64>,
     /// The body's end is told by bytes of its own, after its last part.
-    pub(crate) chunked: bool,
+    pub chunked: bool,
 }
 
 /// The next piece of a response.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Piece<'a> {
+pub enum Piece<'a> {
     /// Interim responses (1xx) are skipped.
     Head(Box<Head>),
     /// A part of the body.
@@ -100,29 +100,35 @@ pub(crate) enum Piece<'a> {
 
 /// These bytes are no response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum ResponseError {
+#[non_exhaustive]
+pub enum ResponseError {
+    /// The head can't be read.
     #[error("{0}")]
     Head(httparse::Error),
+    /// No end of the head has come for so long.
     #[error("the head is too large (more than {MAX_HEAD} bytes)")]
     HeadTooLarge,
+    /// The length of the body is not known.
     #[error("Content-Length is no number, or given twice with different values")]
     Length,
+    /// A coding of a version that has none.
     #[error("HTTP/1.0 knows no Transfer-Encoding")]
     Encoding,
+    /// The framing of a chunked body is broken.
     #[error("{0}")]
     Chunk(&'static str),
 }
 
 impl ResponseError {
     /// Whether the head is at fault, rather than the body.
-    pub(crate) fn in_head(self) -> bool {
+    pub fn in_head(self) -> bool {
         !matches!(self, Self::Chunk(_))
     }
 }
 
 impl Response {
     /// A reader of the response to a request; `bodiless` if its method was HEAD.
-    pub(crate) fn new(bodiless: bool) -> Self {
+    pub fn new(bodiless: bool) -> Self {
         Self {
             bodiless,
             head: Vec::new(),
@@ -132,7 +138,7 @@ impl Response {
     }
 
     /// Whether the connection may carry another request. False until the response is complete.
-    pub(crate) fn keeps_alive(&self) -> bool {
+    pub fn keeps_alive(&self) -> bool {
         self.keep_alive && self.state == State::End
     }
 
@@ -140,7 +146,7 @@ impl Response {
     ///
     /// # Errors
     /// When the bytes are no response. Then this reader, and the connection, are of no more use.
-    pub(crate) fn next<'a>(&mut self, input: &mut &'a [u8]) -> Result<Option<Piece<'a>>, ResponseError> {
+    pub fn next<'a>(&mut self, input: &mut &'a [u8]) -> Result<Option<Piece<'a>>, ResponseError> {
         match self.state {
             State::Head => self.read_head(input),
             State::Length(left) => Ok(self.body(input, left, |left| match left {
@@ -154,7 +160,7 @@ impl Response {
     }
 
     /// The stream has ended. Whether that is the end of the response, too.
-    pub(crate) fn close(&mut self) -> bool {
+    pub fn close(&mut self) -> bool {
         if self.state == State::UntilClose {
             self.state = State::End;
         }

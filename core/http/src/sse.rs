@@ -42,6 +42,18 @@ impl Parser {
     /// appended to `data`, which begins, for this event, at `start`; a partial event's data stays there for the next
     /// call. Events without data are dropped, unless they are errors.
     pub fn next(&mut self, input: &mut &[u8], data: &mut Vec<u8>, start: usize) -> Option<Kind> {
+        if self.delivered
+            && self.line.is_empty()
+            && !self.after_cr
+            && let Some((value, rest)) = plain(input)
+        {
+            self.reset();
+            self.has_data = true;
+            self.delivered = true;
+            data.extend_from_slice(value);
+            *input = rest;
+            return Some(Kind::Message);
+        }
         loop {
             if self.after_cr && !input.is_empty() {
                 self.after_cr = false;
@@ -160,6 +172,15 @@ impl Parser {
         self.name.clear();
         self.comment.clear();
     }
+}
+
+/// What nearly every event of a token stream is, in one look instead of line by line: one line of data that is not empty,
+/// and the empty line. The data, and what follows.
+fn plain(input: &[u8]) -> Option<(&[u8], &[u8])> {
+    let line = input.strip_prefix(b"data: ")?;
+    let (value, end) = line.split_at(memchr2(b'\n', b'\r', line)?);
+    let rest = end.strip_prefix(b"\n\n")?;
+    (!value.is_empty()).then_some((value, rest))
 }
 
 fn replace(target: &mut Vec<u8>, value: &[u8]) {

@@ -4,6 +4,12 @@ use aiperf_sdk::{HttpRequest, RequestInfo, Result};
 
 use crate::json::{Object, write_string};
 
+/// `stream_options` that ask for usage: at the end, or on each chunk too.
+const USAGE: [&str; 2] = [
+    r#"{"include_usage":true}"#,
+    r#"{"include_usage":true,"continuous_usage_stats":true}"#,
+];
+
 /// A value of a field.
 pub(crate) enum Value<'a> {
     /// A string.
@@ -65,7 +71,11 @@ impl<'a> Body<'a> {
         let given = self.fields.iter().find(|(name, _)| *name == "stream_options");
         let mut options = match given {
             Some((_, Value::Raw(json))) if json.starts_with('{') => Object::parse(json, "stream_options")?,
-            None | Some((_, Value::Raw("null"))) => Object::default(),
+            // As nearly always: nothing is to be put together.
+            None | Some((_, Value::Raw("null"))) => {
+                self.set("stream_options", Value::Raw(USAGE[usize::from(on_each_chunk)]));
+                return Ok(());
+            }
             Some(_) => return Ok(()),
         };
         for (name, wanted) in [("include_usage", true), ("continuous_usage_stats", on_each_chunk)] {

@@ -5,7 +5,7 @@
 /// digits with its sign, from 1e16 up and below 1e-4. The value must be finite.
 pub(crate) fn push_float(out: &mut Vec<u8>, value: f64) {
     debug_assert!(value.is_finite());
-    let mut buffer = ryu::Buffer::new();
+    let mut buffer = zmij::Buffer::new();
     let text = buffer.format_finite(value);
     let size = value.abs();
     if size == 0.0 || (1e-4..1e16).contains(&size) {
@@ -29,7 +29,7 @@ fn push_scientific(out: &mut Vec<u8>, mantissa: &str, mut exponent: i32) {
         }
         None => mantissa,
     };
-    // The mantissa is `d.ddd`, or `0.0000ddd` where ryu still writes fixed digits.
+    // The mantissa is `d.ddd`, or `0.0000ddd` where it still writes fixed digits.
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
     let digits: String = [whole, fraction].concat();
     let leading = digits.bytes().take_while(|&digit| digit == b'0').count();

@@ -23,6 +23,8 @@ pub(crate) struct RecordExport {
     metrics: Vec<Metric>,
     /// Records carry what happened on their connection.
     trace: bool,
+    /// Bytes of the longest line so far.
+    longest: usize,
 }
 
 /// A metric, ready to write.
@@ -143,12 +145,18 @@ impl Exporter for RecordExport {
         let Some(file) = &self.file else {
             return Ok(Vec::new());
         };
-        let mut out = Vec::with_capacity(batch.len * 2048);
+        // Room for all of it: to grow by copying costs more than what lines fall short of the longest.
+        let mut out = Vec::with_capacity(batch.len * self.longest);
+        let mut longest = self.longest;
         for i in 0..batch.len {
+            let begin = out.len();
             self.write_record(&mut out, batch, i);
+            longest = longest.max(out.len() - begin);
         }
+        let file = file.clone();
+        self.longest = longest;
         Ok(vec![Output {
-            file: file.clone(),
+            file,
             order: 0,
             append: true,
             data: out,

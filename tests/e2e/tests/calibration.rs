@@ -112,8 +112,16 @@ fn a_run_beyond_the_calibration_says_so() {
         )
         .env("XDG_DATA_HOME", data)
         .succeed();
-        let said = run.stderr.contains("beyond what was calibrated") && run.stderr.contains("concurrent requests");
-        assert_eq!(said, expected, "{run}");
+        let reason = run.summary()["validity"]["reasons"]
+            .as_array()
+            .and_then(|reasons| reasons.iter().find(|reason| reason["code"] == "uncalibrated").cloned());
+        assert_eq!(reason.is_some(), expected, "{run}");
+        if let Some(reason) = reason {
+            let message = reason["message"].as_str().unwrap();
+            assert!(message.contains("concurrent requests"), "{message}");
+            assert_eq!(reason["severity"], "suspect");
+            assert!(run.stdout.contains("beyond what was calibrated"), "{run}");
+        }
     }
     let folder = Folder::new();
     folder.file("data/aiperf/calibration.json", "{");

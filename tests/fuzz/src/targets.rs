@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use aiperf_host::registry::{RegistryFile, Source};
+use aiperf_http::response::{Head, Piece, Response, ResponseError};
 use aiperf_http::sse::{Kind, Parser};
 use aiperf_http::{Bytes, Cancel, Client, Exchange, Method, Options, Proxy, Request, Reuse, Target};
 use aiperf_sdk::prelude::Open;
@@ -47,28 +48,14 @@ pub const ALL: &[Fuzz] = &[
         ],
     },
     Fuzz {
+        name: "response",
+        run: response,
+        words: RESPONSE_WORDS,
+    },
+    Fuzz {
         name: "http_response",
         run: http_response,
-        words: &[
-            b"HTTP/1.1 200 OK\r\n",
-            b"HTTP/1.0 ",
-            b"HTTP/1.1 100 Continue\r\n\r\n",
-            b"HTTP/1.1 101 X\r\n\r\n",
-            b"HTTP/1.1 204 No Content\r\n\r\n",
-            b"Content-Length: ",
-            b"Transfer-Encoding: chunked\r\n",
-            b"Connection: close\r\n",
-            b"Content-Type: text/event-stream\r\n",
-            b"Content-Encoding: gzip\r\n",
-            b"Content-Encoding: deflate\r\n",
-            b"Location: //u:p@h\r\n",
-            b"\r\n",
-            b"\r\n\r\n",
-            b"0\r\n\r\n",
-            b"ffffffff\r\n",
-            b"data: x\n\n",
-            b"\x1f\x8b\x08\x1f",
-        ],
+        words: RESPONSE_WORDS,
     },
     Fuzz {
         name: "registry",
@@ -187,6 +174,27 @@ pub const ALL: &[Fuzz] = &[
     },
 ];
 
+const RESPONSE_WORDS: &[&[u8]] = &[
+    b"HTTP/1.1 200 OK\r\n",
+    b"HTTP/1.0 ",
+    b"HTTP/1.1 100 Continue\r\n\r\n",
+    b"HTTP/1.1 101 X\r\n\r\n",
+    b"HTTP/1.1 204 No Content\r\n\r\n",
+    b"Content-Length: ",
+    b"Transfer-Encoding: chunked\r\n",
+    b"Connection: close\r\n",
+    b"Content-Type: text/event-stream\r\n",
+    b"Content-Encoding: gzip\r\n",
+    b"Content-Encoding: deflate\r\n",
+    b"Location: //u:p@h\r\n",
+    b"\r\n",
+    b"\r\n\r\n",
+    b"0\r\n\r\n",
+    b"ffffffff\r\n",
+    b"data: x\n\n",
+    b"\x1f\x8b\x08\x1f",
+];
+
 const JSON_WORDS: &[&[u8]] = &[
     b"\"choices\":",
     b"\"delta\":",
@@ -263,6 +271,54 @@ fn events<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<(Vec<u8>, Vec<u
         take(&parser, &data, &mut start, kind);
     }
     events
+}
+
+/// Any split of a response is the same response.
+fn response(bytes: &[u8]) {
+    for bodiless in [false, true] {
+        let whole = read(bodiless, [bytes]);
+        assert_eq!(read(bodiless, bytes.chunks(1)), whole);
+        let middle = bytes.len() / 2;
+        assert_eq!(read(bodiless, [&bytes[..middle], &[], &bytes[middle..]]), whole);
+    }
+}
+
+/// What a response is found to be.
+#[derive(Debug, Default, PartialEq)]
+struct Seen {
+    head: Option<Head>,
+    body: Vec<u8>,
+    error: Option<ResponseError>,
+    /// The end has come, and whether the connection may stay.
+    end: Option<bool>,
+    /// Bytes behind it.
+    rest: usize,
+}
+
+fn read<'a>(bodiless: bool, pieces: impl IntoIterator<Item = &'a [u8]>) -> Seen {
+    let (mut response, mut seen) = (Response::new(bodiless), Seen::default());
+    for mut piece in pieces {
+        while seen.end.is_none() && seen.error.is_none() {
+            match response.next(&mut piece) {
+                Ok(None) => break,
+                Ok(Some(Piece::Head(head))) => assert!(seen.head.replace(*head).is_none(), "two heads"),
+                Ok(Some(Piece::Body(part))) => {
+                    assert!(seen.head.is_some() && !part.is_empty());
+                    seen.body.extend_from_slice(part);
+                }
+                Ok(Some(Piece::End)) => seen.end = Some(response.keeps_alive()),
+                Err(error) => seen.error = Some(error),
+            }
+        }
+        seen.rest += piece.len();
+    }
+    if seen.error.is_some() {
+        // Where the bytes were cut says how many of them had been taken.
+        seen.rest = 0;
+    } else if seen.end.is_none() && response.close() {
+        seen.end = Some(response.keeps_alive());
+    }
+    seen
 }
 
 /// A server that answers with these bytes and closes: the client comes to an end, and what it counts adds up.

@@ -87,7 +87,7 @@ pub(super) fn fidelity(requests: &[Joined]) -> Option<Fidelity> {
     let share = |count: usize| count as f64 / (2 * requests.len()) as f64;
     Some(Fidelity {
         first_token_lag_ms: lag(|joined| (joined.first, joined.first_written))?,
-        last_token_lag_ms: lag(|joined| (joined.last, joined.last_written))?,
+        last_token_lag_ms: lag(|joined| (joined.last, joined.last_stamped))?,
         itl_error_ms: spread(requests.iter().filter_map(itl_error)),
         kernel_share: share(stamps().filter(|stamp| stamp.kernel.is_some()).count()),
         bounded_share: share(stamps().filter(|stamp| stamp.lower.is_some()).count()),
@@ -151,6 +151,7 @@ mod tests {
             last: stamp(sent + 20 * MS),
             first_written: sent + 10 * MS,
             last_written: sent + 20 * MS,
+            last_stamped: sent + 20 * MS,
             tokens: 11,
         }
     }

@@ -38,6 +38,9 @@ pub(super) struct Joined {
     /// When the server wrote the first and the last token, and how many there were.
     pub(super) first_written: u64,
     pub(super) last_written: u64,
+    /// When the server wrote the segment that gave the last token its stamp: where the client read the token together with
+    /// the end of the answer, which the server writes by itself, that is the end's.
+    pub(super) last_stamped: u64,
     pub(super) tokens: u64,
 }
 
@@ -111,14 +114,19 @@ fn pair(record: &Record, written: &HashMap<String, LogRecord>) -> Option<Joined>
     let truth = written
         .get(&record.metadata.x_request_id)
         .filter(|line| line.complete)?;
+    let (last, last_written) = (seen.last_content?, *truth.events_ns.last()?);
+    let end = truth
+        .done_ns
+        .filter(|end| last.lower.is_some() && *end <= last.reported());
     Some(Joined {
         number: record.metadata.session_num,
         intended: seen.intended,
         sent: seen.send_start?,
         first: seen.first_content?,
-        last: seen.last_content?,
+        last,
         first_written: *truth.events_ns.first()?,
-        last_written: *truth.events_ns.last()?,
+        last_written,
+        last_stamped: end.unwrap_or(last_written),
         tokens: truth.events_ns.len() as u64,
     })
 }
@@ -170,9 +178,25 @@ mod tests {
             },
             first_written: 100,
             last_written: 300,
+            // The read ended with the end of the answer, written at 301.
+            last_stamped: 301,
             tokens: 3,
         };
         assert_eq!(join.requests, [expected]);
+    }
+
+    #[test]
+    fn a_last_token_that_came_alone_has_its_own_stamp() {
+        for (last, stamped) in [
+            (r#"{"kernel":305,"user":330}"#, 300),
+            // Bounded, but the stamp is older than the end.
+            (r#"{"kernel":300,"user":330,"lower":210}"#, 300),
+            (r#"{"kernel":301,"user":330,"lower":210}"#, 301),
+        ] {
+            let records = record(5, "a", "").replace(r#"{"user":330,"lower":210}"#, last);
+            let join = join(LOG, &records).unwrap();
+            assert_eq!(join.requests[0].last_stamped, stamped, "{last}");
+        }
     }
 
     #[test]

@@ -12,12 +12,12 @@ use crossbeam_channel::{Receiver, never, select};
 
 use super::{
     collectors::Collectors,
-    interface::{Load, Observer, RunOutcome},
+    interface::{Calibrated, Load, Observer, RunOutcome},
 };
 use crate::{
     bus::Route,
     message::{CancelReason, ExportDone, Failure, Message, PhasesReport},
-    validity::{Expected, Machine, judge},
+    validity::{Expected, judge},
 };
 
 /// After a service has failed, the others get so long to bring their records home.
@@ -38,7 +38,6 @@ pub(super) struct Follow<'a> {
     pub(super) names: Vec<(String, bool)>,
     pub(super) timing: Route,
     pub(super) records: Route,
-    pub(super) machine: Machine,
     pub(super) collectors: Collectors,
     pub(super) interrupted: bool,
     pub(super) failure: Option<Failure>,
@@ -148,15 +147,21 @@ impl Follow<'_> {
         self.failure.get_or_insert(failure);
     }
 
-    /// Has the phases summarised and the report exported.
-    pub(super) fn report(&mut self, info: &RunInfo, host: &PluginHost, plan: &RunPlan) -> RunOutcome {
+    /// Has the phases summarised and the report exported. `machine`: what the phases cost it.
+    pub(super) fn report(
+        &mut self,
+        info: &RunInfo,
+        host: &PluginHost,
+        plan: &RunPlan,
+        machine: MachineUse,
+        calibrated: &Calibrated,
+    ) -> RunOutcome {
         let mut outcome = RunOutcome {
             console: Vec::new(),
             folder: plan.artifacts.dir.clone(),
             files: Vec::new(),
             valid: 0,
             duration_ns: None,
-            load: Load::default(),
             errors: Vec::new(),
             validity: None,
             interrupted: self.interrupted,
@@ -165,9 +170,8 @@ impl Follow<'_> {
         if let Some(phases) = self.ask_phases() {
             outcome.valid = phases.valid;
             outcome.duration_ns = benchmark_duration(&phases.phases);
-            outcome.load = load(&phases.phases);
             outcome.errors = errors(&phases.phases);
-            let validity = judged(plan, &phases, self.machine.seen());
+            let validity = judged(plan, &phases, machine, calibrated);
             outcome.validity = Some(validity.clone());
             if let Some(done) = self.ask_export(info, host, phases, validity) {
                 for skipped in &done.skipped {
@@ -250,7 +254,7 @@ fn profiling(phases: &[PhaseReport]) -> impl Iterator<Item = &PhaseReport> {
 }
 
 /// The verdict on the profiling phases.
-fn judged(plan: &RunPlan, phases: &PhasesReport, machine: MachineUse) -> Validity {
+fn judged(plan: &RunPlan, phases: &PhasesReport, machine: MachineUse, calibrated: &Calibrated) -> Validity {
     let profiling = phases
         .phases
         .iter()
@@ -272,11 +276,12 @@ fn judged(plan: &RunPlan, phases: &PhasesReport, machine: MachineUse) -> Validit
                     .and_then(|planned| planned.concurrency),
                 peak: peak.and_then(|metric| metric.stats.max),
                 duration_ns: phase.end_wall_ns.saturating_sub(phase.start_wall_ns),
+                user_timestamps: !plan.kernel_timestamps,
             };
             (expected, fidelity.clone())
         })
         .collect();
-    judge(judged, machine, None)
+    judge(judged, machine, calibrated(&load(&phases.phases)))
 }
 
 /// The sum over the profiling phases that have one.

@@ -26,7 +26,12 @@ pub struct RunRequest {
     pub version: String,
     /// Each message is a request to stop.
     pub interrupts: Receiver<()>,
+    /// What the calibration of this machine says.
+    pub calibrated: Calibrated,
 }
+
+/// Says by what a load exceeds what this machine was calibrated for; `None` if by nothing, or if there is no calibration.
+pub type Calibrated = Box<dyn Fn(&Load) -> Option<String>>;
 
 /// Sees a run happen.
 pub trait Observer {
@@ -70,8 +75,6 @@ pub struct RunOutcome {
     pub valid: u64,
     /// `benchmark_duration` of the profiling phases together, in ns.
     pub duration_ns: Option<u64>,
-    /// The heaviest load of a profiling phase.
-    pub load: Load,
     /// Errors of the profiling phases, the most frequent first.
     pub errors: Vec<ErrorGroup>,
     /// How far the figures can be trusted; `None` if there are none.

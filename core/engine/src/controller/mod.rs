@@ -12,5 +12,5 @@ mod follow;
 pub mod interface;
 mod run;
 
-pub use interface::{Load, Observer, RunOutcome, RunRequest};
+pub use interface::{Calibrated, Load, Observer, RunOutcome, RunRequest};
 pub use run::run;

@@ -38,6 +38,7 @@ pub fn run(request: RunRequest, observer: &mut dyn Observer) -> Result<RunOutcom
         tokenizer,
         version,
         interrupts,
+        calibrated,
     } = request;
     let seed = plan.seed.unwrap_or_else(|| Uuid::new_v4().as_u64_pair().1);
     let opener = Opener {
@@ -182,7 +183,6 @@ pub fn run(request: RunRequest, observer: &mut dyn Observer) -> Result<RunOutcom
         inbox: timing_inbox,
         clock: Clock,
     };
-    let machine = Machine::watch()?;
     let names: Vec<(String, bool)> = labels.iter().map(|label| (label.name.clone(), label.warmup)).collect();
     let mut follow = Follow {
         inbox,
@@ -191,7 +191,6 @@ pub fn run(request: RunRequest, observer: &mut dyn Observer) -> Result<RunOutcom
         names,
         timing: route(&bus, ServiceId::only(ServiceKind::TimingManager))?,
         records: route(&bus, ServiceId::only(ServiceKind::RecordsManager))?,
-        machine,
         collectors: Collectors::new(collector_routes(&bus, sources)?),
         interrupted: false,
         failure: None,
@@ -201,10 +200,14 @@ pub fn run(request: RunRequest, observer: &mut dyn Observer) -> Result<RunOutcom
         readers.push(collector.start(&bus)?);
     }
     follow.until_collectors_are_ready();
+    // Only the phases are watched: neither waiting for collectors nor the summary is part of what was measured.
+    let machine = Machine::watch()?;
     threads.push(timing.spawn(&bus)?);
     follow.until_records_are_in();
+    let seen = machine.seen();
+    drop(machine);
     follow.until_collectors_have_ended();
-    let outcome = follow.report(&info, &host, &plan);
+    let outcome = follow.report(&info, &host, &plan, seen, &calibrated);
     for (index, reader) in readers.into_iter().enumerate() {
         // A collector that hangs can't be stopped; the process ends without it.
         if follow.collectors.has_ended(index) {

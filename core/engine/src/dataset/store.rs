@@ -103,12 +103,22 @@ impl DatasetStore {
     /// # Errors
     /// When there is none of that index.
     pub fn conversation(&self, index: u32) -> Result<Conversation, PluginError> {
-        let missing = || PluginError::failed(format!("the dataset has no conversation {index}"));
-        let position = index as usize;
-        let end = *self.ends.get(position).ok_or_else(missing)?;
-        let start = position.checked_sub(1).map_or(0, |before| self.ends[before]);
-        let bytes = self.map.get(start as usize..end as usize).ok_or_else(missing)?;
+        let bytes = self
+            .bytes(index)
+            .ok_or_else(|| PluginError::failed(format!("the dataset has no conversation {index}")))?;
         serde_json::from_slice(bytes).map_err(|error| PluginError::failed(error.to_string()))
+    }
+
+    /// Bytes that conversation `index` takes here; 0 if there is none.
+    pub fn size(&self, index: u32) -> usize {
+        self.bytes(index).map_or(0, <[u8]>::len)
+    }
+
+    fn bytes(&self, index: u32) -> Option<&[u8]> {
+        let position = index as usize;
+        let end = *self.ends.get(position)?;
+        let start = position.checked_sub(1).map_or(0, |before| self.ends[before]);
+        self.map.get(start as usize..end as usize)
     }
 
     /// Number of conversations.

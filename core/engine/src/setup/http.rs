@@ -15,6 +15,9 @@ pub fn options(plan: &RunPlan, urls: &[UrlSpec]) -> Result<(Options, Vec<String>
         kernel_timestamps: plan.kernel_timestamps,
         ..Options::default()
     };
+    // Who asks for so many at once gets as many connections.
+    let concurrency = plan.phases.iter().filter_map(|phase| phase.concurrency).max();
+    options.max_connections = options.max_connections.max(concurrency.unwrap_or(0) as usize);
     let endpoint = &plan.endpoint;
     let mut warnings = Vec::new();
     let https = |url: &UrlSpec| Target::parse(url.expose(), None).is_ok_and(|target| target.scheme() == Scheme::Https);

@@ -17,6 +17,8 @@ pub struct Expected {
     pub peak: Option<f64>,
     /// Its length, in ns.
     pub duration_ns: u64,
+    /// Latencies are computed from the times of reads, not from the kernel's stamps.
+    pub user_timestamps: bool,
 }
 
 /// What was found, from where on it is suspect, and from where on invalid.
@@ -116,16 +118,29 @@ fn of_phase(expected: &Expected, fidelity: &Fidelity, reasons: &mut Vec<Reason>)
         );
     }
     if let Some(lag) = fidelity.client_lag_ns {
-        // The kernel's stamps do not depend on the client's lag; beyond 20 ms it may have joined what came apart.
-        let found = milliseconds(lag.p99, 20.0, None);
-        find(
-            "client_lag",
-            found,
-            format!(
-                "the client read late: p99 {:.1} ms after the kernel had received; kernel timestamps are not moved by it (those of `--timestamp-source user` are), but what came in between may be merged",
-                found.value
-            ),
+        let late = format!(
+            "the client read late: p99 {:.1} ms after the kernel had received;",
+            lag.p99 as f64 / 1e6
         );
+        if expected.user_timestamps {
+            // The lag is in every latency. 1 ms is what `aiperf calibrate` accepts; 20 ms is another TTFT.
+            let found = milliseconds(lag.p99, 1.0, Some(20.0));
+            find(
+                "client_lag",
+                found,
+                format!(
+                    "{late} the latencies are too long by that; leave out `--timestamp-source user`, or lower the load"
+                ),
+            );
+        } else {
+            // The kernel's stamps do not depend on the client's lag; beyond 20 ms it may have joined what came apart.
+            let found = milliseconds(lag.p99, 20.0, None);
+            find(
+                "client_lag",
+                found,
+                format!("{late} kernel timestamps are not moved by it, but what came in between may be merged"),
+            );
+        }
     }
     let bounded = share(fidelity.bounded_messages, fidelity.messages);
     let bursty = share(fidelity.bursty_streams, fidelity.streams);
@@ -367,6 +382,19 @@ mod tests {
             )
         };
         let with = |fidelity| (phase(), fidelity);
+        let lagging = |p99| Fidelity {
+            client_lag_ns: Some(ms(p99)),
+            ..good()
+        };
+        let by_reads = |p99| {
+            (
+                Expected {
+                    user_timestamps: true,
+                    ..phase()
+                },
+                lagging(p99),
+            )
+        };
         for ((expected, fidelity), found) in [
             (with(good()), vec![]),
             (rate(99.5), vec![]),
@@ -397,6 +425,11 @@ mod tests {
                 }),
                 vec![("client_lag", Suspect)],
             ),
+            (with(lagging(0.9)), vec![]),
+            (by_reads(0.9), vec![]),
+            (with(lagging(1.1)), vec![]),
+            (by_reads(1.1), vec![("client_lag", Suspect)]),
+            (by_reads(25.0), vec![("client_lag", Invalid)]),
             (
                 with(Fidelity {
                     bounded_messages: 501,

@@ -73,6 +73,7 @@ impl Machine {
             cores,
             own_cores,
             busy,
+            io_priority: io_priority(),
             longest_stall_ns: self.stalls.longest_ns.load(Relaxed),
             stalled_ns: self.stalls.total_ns.load(Relaxed),
             clock_step_ns: if stepped { step } else { 0 },
@@ -152,6 +153,23 @@ fn machine_ticks(stat: &str) -> Option<(u64, u64)> {
     Some((idle, ticks.iter().sum()))
 }
 
+/// Priority of the I/O threads of this process, the least preferred of them.
+fn io_priority() -> Option<i64> {
+    let threads = fs::read_dir("/proc/self/task").ok()?;
+    threads
+        .filter_map(|thread| fs::read_to_string(thread.ok()?.path().join("stat")).ok())
+        .filter_map(|stat| priority_of_io(&stat))
+        .max()
+}
+
+/// The priority (field 18) of a thread, if it is one that reads sockets.
+fn priority_of_io(stat: &str) -> Option<i64> {
+    let (name, fields) = stat.rsplit_once(')')?;
+    let (_, name) = name.split_once('(')?;
+    let reads = name.starts_with("worker_") && name.ends_with("_io");
+    fields.split_ascii_whitespace().nth(15).filter(|_| reads)?.parse().ok()
+}
+
 /// User and system ticks: fields 14 and 15, counted behind the name, which may hold blanks and parentheses.
 fn own_ticks(stat: &str) -> Option<u64> {
     let (_, fields) = stat.rsplit_once(')')?;
@@ -173,6 +191,10 @@ mod tests {
         let stat = "7 (a (b) c) S 1 2 3 4 5 6 7 8 9 10 31 11 0 0 20 0 1";
         assert_eq!(own_ticks(stat), Some(42));
         assert_eq!(own_ticks("7 (a"), None);
+        let thread = |name: &str| format!("7 ({name}) S 1 2 3 4 5 6 7 8 9 10 31 11 0 0 -11 0 1");
+        assert_eq!(priority_of_io(&thread("worker_12_io")), Some(-11));
+        assert_eq!(priority_of_io(&thread("worker_12")), None);
+        assert_eq!(priority_of_io("7 (worker_0_io"), None);
     }
 
     #[test]

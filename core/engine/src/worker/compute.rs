@@ -11,6 +11,7 @@ use uuid::Uuid;
 
 use super::{
     io::{self, Command},
+    recent::Recent,
     record::{self, Cancellation, RequestFacts},
     request::{Identity, RequestTemplate},
     session::Session,
@@ -20,6 +21,7 @@ use crate::{
     bus::{Bus, Route, ServiceId, ServiceKind, Undeliverable},
     dataset::DatasetStore,
     message::{CancelReason, Credit, CreditReturn, Failure, Message, RequestRecord},
+    priority::{SOON, prefer_this_thread},
     supervise,
 };
 
@@ -102,6 +104,7 @@ impl Worker {
             name: name.clone(),
             controller: controller.clone(),
             at_fault: false,
+            dataset: Recent::new(self.setup.dataset.clone()),
             setup: self.setup,
             clock: Clock,
             commands,
@@ -116,6 +119,8 @@ impl Worker {
             phase: 0,
         };
         supervise::spawn(name, controller, move || {
+            // Requests pass here on their way to the socket.
+            prefer_this_thread(SOON);
             let ended = compute.run(&inbox);
             drop(compute);
             let _ = io_thread.join();
@@ -138,6 +143,7 @@ struct Compute {
     controller: Route,
     /// The endpoint was found broken, and the controller knows.
     at_fault: bool,
+    dataset: Recent,
     setup: WorkerSetup,
     clock: Clock,
     commands: UnboundedSender<Command>,
@@ -230,7 +236,7 @@ impl Compute {
         let credit = &facts.credit;
         let key = (credit.phase, credit.session);
         if !self.sessions.contains_key(&key) {
-            let conversation = self.setup.dataset.conversation(credit.conversation)?;
+            let conversation = self.dataset.conversation(credit.conversation)?;
             self.sessions.insert(key, Session::new(conversation));
         }
         let Some(session) = self.sessions.get(&key) else {

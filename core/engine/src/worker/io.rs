@@ -16,6 +16,7 @@ use crossbeam_channel::Sender;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::{alarm::Alarm, compute::Input};
+use crate::priority::{PROMPT, prefer_this_thread};
 
 /// Before a request is due the thread spins for so long instead of sleeping: the system wakes it some tens of µs late.
 /// Arrivals wait meanwhile, but the kernel has stamped them.
@@ -56,6 +57,8 @@ pub fn spawn(
     };
     let thread = thread::Builder::new().name(name.into()).spawn(move || {
         Clock.sharpen_timers_of_this_thread();
+        // It does little at a time, and what it does late others wait for.
+        prefer_this_thread(PROMPT);
         let local = tokio::task::LocalSet::new();
         let sending = Sending {
             client: Rc::new(Client::new(options)),
@@ -142,7 +145,8 @@ impl Sending {
             return;
         };
         let (client, running, done) = (self.client.clone(), self.running.clone(), self.done.clone());
-        tokio::task::spawn_local(async move {
+        // Boxed here, since the runtime moves what it is given several times.
+        tokio::task::spawn_local(Box::pin(async move {
             let exchange: Exchange = client.send(&request, &cancel).await;
             running.borrow_mut().remove(&key);
             // A compute thread that has gone has reported why.
@@ -150,7 +154,7 @@ impl Sending {
                 key,
                 exchange: Box::new(exchange),
             });
-        });
+        }));
         // The request leaves now, before others are looked at.
         tokio::task::yield_now().await;
     }

@@ -3,12 +3,13 @@
 //!
 //! * `alarm`: waking at an instant, for requests that are held until they are due.
 //! * [`request`]: a turn becomes an HTTP request.
-//! * [`session`]: conversations in progress.
+//! * [`session`]: conversations in progress. [`recent`]: those that were read lately.
 //! * [`record`]: an exchange becomes a record. [`trace`]: what happened on the connection, for export.
 
 mod alarm;
 pub mod compute;
 pub mod io;
+pub mod recent;
 pub mod record;
 pub mod request;
 pub mod session;

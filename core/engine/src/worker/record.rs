@@ -1,5 +1,7 @@
 //! An exchange becomes a record: arrival times of content, texts, usage, and whether it is valid.
 
+use std::borrow::Cow;
+
 use aiperf_config::redact;
 use aiperf_http::{Arrival, Body, ErrorKind, Exchange as HttpExchange};
 use aiperf_plugin_api::{Decoded, Exchange, PluginError, endpoint::ChunkKind};
@@ -202,14 +204,10 @@ pub fn finished(
     record.send_ns = first.timings.send.map(|span| (span.start, span.end));
     record.transport = transport(exchanges, first, last, body_bytes);
 
-    let arrivals: Vec<Arrival> = exchanges
-        .iter()
-        .flat_map(|exchange| match &exchange.body {
-            Body::Events(events) => events.arrivals.clone(),
-            Body::Whole { arrival, .. } => vec![*arrival],
-            Body::Empty => Vec::new(),
-        })
-        .collect();
+    let arrivals = match exchanges {
+        [exchange] => Cow::Borrowed(arrivals_of(exchange)),
+        several => several.iter().flat_map(arrivals_of).copied().collect(),
+    };
     record.arrivals = ArrivalFacts {
         lag_ns: arrivals.iter().filter_map(Arrival::lag).max(),
         send_bracket_ns: first.timings.send.map(|span| span.end.saturating_sub(span.start)),
@@ -254,6 +252,15 @@ pub fn finished(
     record
 }
 
+/// When the messages of an exchange arrived.
+fn arrivals_of(exchange: &HttpExchange) -> &[Arrival] {
+    match &exchange.body {
+        Body::Events(events) => &events.arrivals,
+        Body::Whole { arrival, .. } => std::slice::from_ref(arrival),
+        Body::Empty => &[],
+    }
+}
+
 fn cancel_error(reason: CancelReason) -> RecordError {
     let message = match reason {
         CancelReason::GracePeriod => "cancelled at the end of the grace period",
@@ -268,9 +275,13 @@ fn cancel_error(reason: CancelReason) -> RecordError {
 }
 
 fn apply(record: &mut RequestRecord, decoded: Decoded, arrivals: &[Arrival]) {
+    let chunks = &decoded.chunks;
+    record.content_ns.reserve_exact(chunks.len());
+    // One of the two gets most of the text.
+    let begin = || String::with_capacity(chunks.text.len());
     let (mut output, mut reasoning) = (None::<String>, None::<String>);
     let mut previous = None;
-    for (event, kind, text) in decoded.chunks.iter() {
+    for (event, kind, text) in chunks.iter() {
         // An index outside the events (a faulty plugin) has no time, so it is no content.
         let Some(arrival) = arrivals.get(event as usize) else {
             continue;
@@ -287,12 +298,12 @@ fn apply(record: &mut RequestRecord, decoded: Decoded, arrivals: &[Arrival]) {
         }
         match kind {
             ChunkKind::Text | ChunkKind::ToolCall => {
-                output.get_or_insert_default().push_str(text);
+                output.get_or_insert_with(begin).push_str(text);
                 if !text.is_empty() && record.first_output_ns.is_none() {
                     record.first_output_ns = Some(at);
                 }
             }
-            ChunkKind::Reasoning => reasoning.get_or_insert_default().push_str(text),
+            ChunkKind::Reasoning => reasoning.get_or_insert_with(begin).push_str(text),
             ChunkKind::Data => {}
         }
     }

@@ -1,6 +1,6 @@
 //! Conversations in progress on a worker: what has been said so far.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::Arc};
 
 use aiperf_plugin_api::{Conversation, Turn, conversation::ContextMode};
 
@@ -8,7 +8,7 @@ use aiperf_plugin_api::{Conversation, Turn, conversation::ContextMode};
 #[derive(Debug, Clone)]
 pub struct Session {
     /// The conversation as the dataset has it.
-    pub conversation: Conversation,
+    pub conversation: Arc<Conversation>,
     /// Live answers by turn.
     replies: HashMap<u32, Turn>,
     /// What the endpoint gave back for the previous turn.
@@ -17,7 +17,7 @@ pub struct Session {
 
 impl Session {
     /// A conversation at its first turn.
-    pub fn new(conversation: Conversation) -> Self {
+    pub fn new(conversation: Arc<Conversation>) -> Self {
         Self {
             conversation,
             replies: HashMap::new(),
@@ -68,10 +68,10 @@ mod tests {
         if let Some(index) = reset {
             turns[index].reset_context = true;
         }
-        let mut session = Session::new(Conversation {
+        let mut session = Session::new(Arc::new(Conversation {
             context,
             ..Conversation::new("s", turns)
-        });
+        }));
         session.answered(
             0,
             Some(Turn {

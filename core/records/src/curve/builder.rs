@@ -16,8 +16,8 @@ pub(super) struct Change {
 }
 
 /// Collects contributions in any order. Weights must be finite. Holds 24 bytes per change, one for each end of an
-/// interval or gap (where a gap follows another, the two share theirs), and as much again from the first
-/// [`CurveBuilder::build`] on, which it keeps for later curves.
+/// interval or gap (where a gap follows another, the two share theirs), and about 8 more from the first
+/// [`CurveBuilder::build`] on, all of which it keeps for later curves.
 #[derive(Clone, Debug, Default)]
 pub struct CurveBuilder {
     changes: Vec<Change>,

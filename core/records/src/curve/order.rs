@@ -1,6 +1,6 @@
 //! Puts the changes of a curve in order of time.
 
-use super::{builder::Change, make_room};
+use super::builder::Change;
 
 /// Fewer changes than this are sorted as they are.
 const FEW: usize = 256;
@@ -13,8 +13,9 @@ const RUN: usize = 512;
 /// Memory for ordering changes, kept from one curve to the next.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Spare {
-    changes: Vec<Change>,
-    /// Where the next change of each span goes.
+    /// Where each span begins.
+    starts: Vec<u32>,
+    /// Where its next change goes.
     places: Vec<u32>,
 }
 
@@ -22,8 +23,9 @@ pub(super) struct Spare {
 /// two of them.
 ///
 /// Records arrive about in the order of time, and a run is about as busy at each of its moments. So changes are dealt out
-/// to equal spans of time, a few to each, which hardly leaves the cache, and what is still out of order is so by a few
-/// places. Where a run was idle for long and then crowded, the crowded spans are sorted on their own.
+/// to equal spans of time, a few to each, within the list: fresh memory costs more than the exchange of neighbours, which
+/// hardly leaves the cache. What is still out of order is so by a few places. Where a run was idle for long and then
+/// crowded, the crowded spans are sorted on their own.
 pub(super) fn by_time(changes: &mut [Change], spare: &mut Spare, mut visit: impl FnMut(&[Change])) {
     if changes.len() < FEW || u32::try_from(changes.len()).is_err() {
         changes.sort_unstable_by_key(|change| change.time_ns);
@@ -37,44 +39,51 @@ pub(super) fn by_time(changes: &mut [Change], spare: &mut Spare, mut visit: impl
     let shift = bits(last - first).saturating_sub(bits(changes.len() as u64));
     let bucket = |change: &Change| ((change.time_ns - first) >> shift) as usize;
 
-    let Spare {
-        changes: dealt,
-        places: ends,
-    } = spare;
-    ends.clear();
-    ends.resize(((last - first) >> shift) as usize + 1, 0);
+    let Spare { starts, places } = spare;
+    starts.clear();
+    starts.resize(((last - first) >> shift) as usize + 1, 0);
     for change in &*changes {
-        ends[bucket(change)] += 1;
+        starts[bucket(change)] += 1;
     }
     let mut next = 0;
-    for end in &mut *ends {
-        next += std::mem::replace(end, next);
+    for start in &mut *starts {
+        next += std::mem::replace(start, next);
     }
-    if dealt.len() < changes.len() {
-        make_room(dealt, changes.len());
-    }
-    // What is still there is going to be written over.
-    dealt.resize(changes.len(), Change::default());
-    for change in &*changes {
-        let place = &mut ends[bucket(change)];
-        dealt[*place as usize] = *change;
-        *place += 1;
+    places.clone_from(starts);
+    for span in 0..places.len() {
+        let end = starts.get(span + 1).map_or(changes.len(), |end| *end as usize);
+        while (places[span] as usize) < end {
+            // Who stands here goes to its span, and whom it drives out there to its own, until one belongs here.
+            let here = places[span] as usize;
+            let mut change = changes[here];
+            loop {
+                let its = bucket(&change);
+                let place = places[its] as usize;
+                places[its] += 1;
+                if its == span {
+                    changes[here] = change;
+                    break;
+                }
+                std::mem::swap(&mut change, &mut changes[place]);
+            }
+        }
     }
     let (mut begin, mut run) = (0, 0);
-    for end in ends {
+    // By now every place is the end of its span.
+    for end in places {
         let end = *end as usize;
         if end - begin > CROWD {
-            dealt[begin..end].sort_unstable_by_key(|change| change.time_ns);
+            changes[begin..end].sort_unstable_by_key(|change| change.time_ns);
         }
         begin = end;
         if end - run >= RUN {
-            insertion_sort(&mut dealt[run..end]);
-            visit(&dealt[run..end]);
+            insertion_sort(&mut changes[run..end]);
+            visit(&changes[run..end]);
             run = end;
         }
     }
-    insertion_sort(&mut dealt[run..]);
-    visit(&dealt[run..]);
+    insertion_sort(&mut changes[run..]);
+    visit(&changes[run..]);
 }
 
 fn insertion_sort(changes: &mut [Change]) {
@@ -105,7 +114,7 @@ mod tests {
         };
         let mut changes: Vec<Change> = times.iter().enumerate().map(change).collect();
         let mut spare = Spare {
-            changes: vec![Change::default(); 3],
+            starts: vec![5; 3],
             places: vec![7; 2],
         };
         let mut visited: Vec<Change> = Vec::new();

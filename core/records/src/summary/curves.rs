@@ -13,15 +13,18 @@ use crate::{
 };
 
 impl Summary {
-    /// Builds the curves that are wanted or needed one after the other, and keeps those that others are composed of.
+    /// Builds the curves that are wanted or needed one after the other, and keeps those that others are composed of until
+    /// these are.
     pub(super) fn add_curves(&mut self, accumulator: &PhaseAccumulator, selected: Option<&Presence>) {
         let catalogue = Arc::clone(&self.catalogue);
         let wanted: Vec<bool> = (0..catalogue.metrics().len()).map(|p| self.is_wanted(p)).collect();
-        let last_use = last_use(&catalogue, &wanted);
+        let order = order(&catalogue);
+        let last_use = last_use(&catalogue, &wanted, &order);
         // Memory that all curves share.
         let (mut builder, mut segments) = (CurveBuilder::new(), Segments::default());
         let mut curves: Vec<Option<Curve>> = vec![None; catalogue.metrics().len()];
-        for (position, metric) in catalogue.metrics().iter().enumerate() {
+        for (turn, &position) in order.iter().enumerate() {
+            let metric = &catalogue.metrics()[position];
             if !wanted[position] && last_use[position].is_none() {
                 continue;
             }
@@ -67,8 +70,8 @@ impl Summary {
                 }
                 curves[position] = Some(built);
             }
-            for (curve, last) in curves.iter_mut().zip(&last_use).take(position + 1) {
-                if last.is_none_or(|last| last <= position)
+            for (curve, last) in curves.iter_mut().zip(&last_use) {
+                if last.is_none_or(|last| last <= turn)
                     && let Some(curve) = curve.take()
                 {
                     builder.recycle(curve);
@@ -83,19 +86,45 @@ impl Summary {
     }
 }
 
-/// For each metric the last one that is composed of its curve, as far as any that is wanted needs it.
-fn last_use(catalogue: &Catalogue, wanted: &[bool]) -> Vec<Option<usize>> {
+/// The metrics by position: what is composed of curves follows the last of them at once, so that few large curves are held
+/// at a time.
+fn order(catalogue: &Catalogue) -> Vec<usize> {
+    let mut order: Vec<usize> = Vec::with_capacity(catalogue.metrics().len());
+    for position in 0..catalogue.metrics().len() {
+        if order.contains(&position) {
+            continue;
+        }
+        order.push(position);
+        // Those that are ready now may make others ready. Parts stand before what is composed of them.
+        for later in position + 1..catalogue.metrics().len() {
+            let parts = parts(catalogue, later);
+            if !parts.is_empty() && !order.contains(&later) && parts.iter().all(|part| order.contains(part)) {
+                order.push(later);
+            }
+        }
+    }
+    order
+}
+
+/// Positions of the metrics whose curves a metric is composed of.
+fn parts(catalogue: &Catalogue, position: usize) -> Vec<usize> {
+    match &catalogue.metrics()[position].origin {
+        // Held steps come from the records, not from the curve of the steps.
+        Origin::Composed(formula) if !matches!(formula, Formula::Held { .. }) => {
+            let tags = formula.parts().into_iter();
+            tags.filter_map(|tag| catalogue.position(tag)).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// For each metric the turn of the last one that is composed of its curve, as far as any that is wanted needs it.
+fn last_use(catalogue: &Catalogue, wanted: &[bool], order: &[usize]) -> Vec<Option<usize>> {
     let mut last_use: Vec<Option<usize>> = vec![None; wanted.len()];
-    // Parts stand before what is composed of them.
-    for (position, metric) in catalogue.metrics().iter().enumerate().rev() {
-        let parts = match &metric.origin {
-            // Held steps come from the records, not from the curve of the steps.
-            Origin::Composed(formula) if !matches!(formula, Formula::Held { .. }) => formula.parts(),
-            _ => continue,
-        };
+    for (turn, &position) in order.iter().enumerate().rev() {
         if wanted[position] || last_use[position].is_some() {
-            for part in parts.into_iter().filter_map(|tag| catalogue.position(tag)) {
-                last_use[part].get_or_insert(position);
+            for part in parts(catalogue, position) {
+                last_use[part].get_or_insert(turn);
             }
         }
     }
