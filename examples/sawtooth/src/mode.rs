@@ -13,7 +13,8 @@ const NS_PER_MS: f64 = 1e6;
 #[derive(Debug)]
 pub struct Sawtooth {
     teeth: Teeth,
-    start_ns: u64,
+    /// When the phase began; none before.
+    start_ns: Option<u64>,
     /// Number of the next request; also of its conversation.
     next: u64,
 }
@@ -23,13 +24,13 @@ impl Sawtooth {
     pub fn new(teeth: Teeth) -> Self {
         Self {
             teeth,
-            start_ns: 0,
+            start_ns: None,
             next: 0,
         }
     }
 
-    fn due_ns(&self) -> u64 {
-        self.start_ns.saturating_add(self.teeth.due_ns(self.next))
+    fn due_ns(&self, start_ns: u64) -> u64 {
+        start_ns.saturating_add(self.teeth.due_ns(self.next))
     }
 }
 
@@ -41,12 +42,15 @@ impl Timing for Sawtooth {
             ))
             .with_help("leave out --request-rate; set low_rate and high_rate with --plugin-opt"));
         }
-        self.start_ns = plan.start_ns;
+        self.start_ns = Some(plan.start_ns);
         self.next = 0;
         Ok(())
     }
 
     fn step(&mut self, now_ns: u64, events: &[Event]) -> Result<Step> {
+        let start_ns = self
+            .start_ns
+            .ok_or_else(|| PluginError::failed("`step` before `start`"))?;
         let mut actions = Vec::new();
         for event in events {
             if let Event::Ready {
@@ -62,14 +66,14 @@ impl Timing for Sawtooth {
                 actions.push(Action::Continue { session, turn, at_ns });
             }
         }
-        while self.due_ns() <= now_ns.saturating_add(AHEAD_NS) {
+        while self.due_ns(start_ns) <= now_ns.saturating_add(AHEAD_NS) {
             // A start that finds no free slot waits; the record then shows how late it was.
-            actions.push(Action::start(self.next, self.due_ns()));
+            actions.push(Action::start(self.next, self.due_ns(start_ns)));
             self.next += 1;
         }
         Ok(Step {
             actions,
-            next_wake_ns: Some(self.due_ns().saturating_sub(AHEAD_NS)),
+            next_wake_ns: Some(self.due_ns(start_ns).saturating_sub(AHEAD_NS)),
         })
     }
 }

@@ -3,6 +3,7 @@
 //! | module | what must hold |
 //! |---|---|
 //! | `examples` | each example passes its own tests, loads, and does what its README says |
+//! | `python` | the examples in Python conform and give the numbers that they should |
 //! | `templates` | a package made of a template builds, passes its tests and loads, untouched |
 //! | `components` | each example as a component says what it says as a library |
 //! | `compilers` | a library built by another compiler than the host's works |
@@ -19,5 +20,6 @@ mod compilers;
 mod components;
 mod examples;
 mod harness;
+mod python;
 mod templates;
 mod versions;

@@ -12,6 +12,7 @@ mod gpu;
 mod metrics;
 mod mirrors;
 mod timing;
+mod wit;
 
 use std::sync::Arc;
 
