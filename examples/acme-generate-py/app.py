@@ -47,7 +47,7 @@ class Generate(sdk.Endpoint):
         if last.max_tokens is not None:
             body["limits"] = {"tokens": last.max_tokens}
         body.update(self.extra)
-        body.update(json.loads(last.extra_body or "{}"))
+        body.update(sdk.json_object(last.extra_body, "the turn's extra body"))
         return sdk.post(body, [("X-Acme-Tier", self.tier), *last.extra_headers])
 
     def decode(self, exchanges):

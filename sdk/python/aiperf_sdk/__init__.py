@@ -26,6 +26,7 @@ __all__ = [
     "get",
     "host",
     "integers",
+    "json_object",
     "lists",
     "log",
     "metric",
@@ -128,10 +129,10 @@ def _opened(category, request):
     made = _openers.get((category, request.entry))
     if made is None:
         raise Failure(f"the package has no entry `{request.entry}` in this category")
-    options = _object(request.options, "the options", types.ErrorKind.INVALID_OPTIONS)
+    options = json_object(request.options, "the options", types.ErrorKind.INVALID_OPTIONS)
     if category is types.Category.METRIC:
         return made(options)
-    return made(options, _object(request.core, "what the core passes", types.ErrorKind.FAILED))
+    return made(options, json_object(request.core, "what the core passes", types.ErrorKind.FAILED))
 
 
 def _answer(call, *arguments):
@@ -154,12 +155,12 @@ def _places(trace):
         trace = trace.tb_next
 
 
-def _object(text, what, kind):
-    """A JSON object; nothing is an empty one."""
+def json_object(text, what, kind=types.ErrorKind.INVALID_INPUT):
+    """A JSON object as a dict; nothing is an empty one. `what` begins the sentence if it is none."""
     try:
         found = json.loads(text or "{}")
     except ValueError as error:
-        raise Failure(f"{what} are not JSON: {error}", kind=kind) from None
+        raise Failure(f"{what}: not JSON: {error}", kind=kind) from None
     if not isinstance(found, dict):
-        raise Failure(f"{what} are not a JSON object", kind=kind)
+        raise Failure(f"{what}: not a JSON object", kind=kind)
     return found

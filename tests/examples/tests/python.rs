@@ -83,7 +83,7 @@ fn a_metric() {
     let package = built(&componentize, "burstiness-py", "metric-plugin");
     let plugin = format!("--plugin-registry {} --metric burstiness", package.registry());
     let run = profile(&format!(
-        "--url mock:?tokens=8 --streaming --request-count 5 --export-level records {plugin}"
+        "--url mock:?tokens=8&itl=5 --streaming --request-count 5 --export-level records {plugin}"
     ))
     .succeeded();
     // As the definition has it, from the gaps of the records.
@@ -129,7 +129,6 @@ fn an_endpoint_says_what_the_native_one_says() {
     for tag in [
         "request_count",
         "output_sequence_length",
-        "input_sequence_length",
         "usage_completion_tokens",
         "usage_prompt_tokens",
     ] {
