@@ -22,7 +22,7 @@ const MEMORY: u64 = 8 << 30;
 
 /// Processor time of the child, in seconds.
 #[cfg(unix)]
-const SECONDS: u64 = 240;
+const SECONDS: u64 = 120;
 
 /// Components are compiled by a child and kept in `$XDG_CACHE_HOME/aiperf/wasm`, else `~/.cache/aiperf/wasm`.
 pub(crate) fn settings(plan: &PluginPlan) -> WasmSettings {
@@ -66,6 +66,10 @@ pub(crate) fn compile(_: &[OsString]) -> Result<ExitCode, Failure> {
 #[cfg(unix)]
 fn limit() -> io::Result<()> {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+    // Nobody waits for the code once the parent is gone.
+    #[cfg(target_os = "linux")]
+    rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?;
 
     for (resource, most) in [(Resource::As, MEMORY), (Resource::Cpu, SECONDS), (Resource::Core, 0)] {
         let allowed = getrlimit(resource).maximum.map_or(most, |maximum| maximum.min(most));

@@ -27,7 +27,7 @@ use aiperf_host::{
     discovery::{Places, discover},
     resolve::resolve,
 };
-use aiperf_sdk::{host::NoHost, prelude::*, testing::Response};
+use aiperf_sdk::{Validity, host::NoHost, prelude::*, testing::Response};
 
 // The allocator of the binary.
 #[global_allocator]
@@ -53,11 +53,11 @@ fn time<T>(calls: u32, mut call: impl FnMut() -> T) -> f64 {
 }
 
 /// A package in one form, in a folder with a registry file.
-struct Package {
+struct Built {
     folder: tempfile::TempDir,
 }
 
-impl Package {
+impl Built {
     fn new(name: &str, version: &str, entries: &[(&str, &str)], form: &str, code: &Path) -> Outcome<Self> {
         let folder = tempfile::tempdir()?;
         fs::copy(code, folder.path().join("plugin"))?;
@@ -105,7 +105,7 @@ fn forms(
     crate_name: &str,
     arguments: &[&str],
     package: (&str, &str, &[(&str, &str)]),
-) -> Outcome<[Package; 2]> {
+) -> Outcome<[Built; 2]> {
     let target = target()?;
     let built = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
         .current_dir(folder)
@@ -131,8 +131,8 @@ fn forms(
     );
     let (name, version, entries) = package;
     Ok([
-        Package::new(name, version, entries, "library", &library)?,
-        Package::new(name, version, entries, "wasm", &component)?,
+        Built::new(name, version, entries, "library", &library)?,
+        Built::new(name, version, entries, "wasm", &component)?,
     ])
 }
 

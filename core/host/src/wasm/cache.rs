@@ -30,8 +30,8 @@ pub enum Compiler {
     Child(PathBuf, Vec<String>),
 }
 
-/// How long a component may take to compile.
-const COMPILE: Duration = Duration::from_secs(120);
+/// How long a component may take to compile, by the clock; the child limits its own processor time.
+const COMPILE: Duration = Duration::from_secs(300);
 
 /// Compiles a component: what a child process does.
 ///
