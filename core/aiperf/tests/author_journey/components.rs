@@ -88,7 +88,6 @@ fn install(desk: &Desk, source: &str, name: &str) -> PathBuf {
 /// A package of the author is tested, handed on, installed, used and removed.
 #[track_caller]
 fn there_and_back(desk: &Desk, name: &str, file: &str, used: impl FnOnce(&Desk)) {
-    let entry = name.replace('-', "_");
     let tested: Value = json(&desk.good(&format!("plugins test {name} --output json")));
     assert_eq!(tested[0]["passed"], true, "{tested}");
     assert_eq!(tested[0]["report"]["package"], name);
@@ -107,7 +106,8 @@ fn there_and_back(desk: &Desk, name: &str, file: &str, used: impl FnOnce(&Desk))
     let listed = desk.good("plugins list");
     let line = listed.lines().find(|line| line.starts_with(name)).unwrap().to_owned();
     assert!(line.contains("wasm, sandboxed"), "{line}");
-    let info = desk.good(&format!("plugins info {entry}"));
+    let entry = tested[0]["entry"].as_str().unwrap().replace('/', " ");
+    let info = desk.good(&format!("plugins {entry}"));
     for part in [
         "form:         wasm, sandboxed",
         "plugin API 1.0",
