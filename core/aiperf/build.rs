@@ -12,8 +12,9 @@ fn main() -> io::Result<()> {
     let root = own.join("../..").canonicalize()?;
     let out = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
     let mut text = String::new();
-    list(&mut text, "TEMPLATES", &root.join("sdk/templates/rust"), &[""])?;
-    list(&mut text, "SDK", &root, &["LICENSE", "plugin-api", "sdk/rust"])?;
+    list(&mut text, "TEMPLATES", &root.join("sdk/templates"), &["python", "rust"])?;
+    let sdk = ["LICENSE", "plugin-api", "sdk/python", "sdk/rust"];
+    list(&mut text, "SDK", &root, &sdk)?;
     fs::write(out.join("embedded.rs"), text)?;
 
     let manifest = root.join("Cargo.toml");
@@ -30,11 +31,7 @@ fn main() -> io::Result<()> {
 fn list(text: &mut String, name: &str, folder: &Path, places: &[&str]) -> io::Result<()> {
     let mut files = Vec::new();
     for place in places {
-        let place = if place.is_empty() {
-            folder.to_owned()
-        } else {
-            folder.join(place)
-        };
+        let place = folder.join(place);
         println!("cargo:rerun-if-changed={}", place.display());
         collect(&place, &mut files)?;
     }
@@ -56,7 +53,8 @@ fn collect(path: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     for entry in fs::read_dir(path)? {
         let entry = entry?;
         // What a build leaves behind is no source.
-        if entry.file_name() != "target" && entry.file_name() != "Cargo.lock" {
+        let left = ["target", "Cargo.lock", "__pycache__"];
+        if !left.iter().any(|name| entry.file_name() == *name) {
             collect(&entry.path(), files)?;
         }
     }

@@ -34,4 +34,4 @@ pub use meter::Plugin;
 pub use name::{Name, Role, near};
 pub use options::OptionError;
 pub use usage::{EntryUse, PackageUse};
-pub use wasm::{Compiler, WasmSettings, compile};
+pub use wasm::{Compiler, WasmSettings, compile, component};

@@ -8,10 +8,19 @@ use std::{
     time::Duration,
 };
 
+use aiperf_host::registry::{Form, Package};
 use crossbeam_channel::bounded;
 
 /// Bytes of a child's messages that are kept.
 const LONGEST_MESSAGE: u64 = 16 * 1024;
+
+/// Time that compiling may take, beyond all else: a component that is not in the cache has two minutes for it.
+pub(super) fn compile_time(package: &Package) -> Duration {
+    match package.form {
+        Form::Wasm { .. } => Duration::from_secs(130),
+        Form::Native(_) | Form::Bundled(_) => Duration::ZERO,
+    }
+}
 
 /// A child that has ended.
 #[derive(Debug)]

@@ -1,12 +1,15 @@
 //! The files that make up a package.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     fs,
     path::{Path, PathBuf},
 };
 
-use aiperf_host::registry::RegistryFile;
+use aiperf_host::{
+    load,
+    registry::{Form, RegistryFile},
+};
 
 use super::digest;
 use crate::failure::Failure;
@@ -41,6 +44,32 @@ pub(super) fn files(file: &RegistryFile) -> Result<BTreeSet<PathBuf>, Failure> {
     }
     found.extend(papers(folder));
     Ok(found)
+}
+
+/// The `.wasm` files of a package that are handed on as other bytes than they have: core modules, as a compiler gives them,
+/// become components. Each by its path. Files that are not there are left out.
+///
+/// # Errors
+/// In a screen, when one of the files is nothing that this program could run.
+pub(super) fn made_components(file: &RegistryFile) -> Result<BTreeMap<PathBuf, Vec<u8>>, Failure> {
+    let mut made = BTreeMap::new();
+    for package in file.packages() {
+        let Form::Wasm { path, .. } = &package.form else {
+            continue;
+        };
+        let full = file.folder().join(path);
+        if !full.is_file() {
+            continue;
+        }
+        load::inspect(file, package).map_err(|error| Failure::from(&*error))?;
+        let unusable = |problem: String| Failure::plugin(format!("{}: {problem}", full.display()));
+        let bytes = fs::read(&full).map_err(|error| unusable(format!("it can't be read: {error}")))?;
+        let component = aiperf_host::component(bytes.clone()).map_err(|cause| unusable(cause.to_string()))?;
+        if component != bytes {
+            made.insert(path.clone(), component);
+        }
+    }
+    Ok(made)
 }
 
 /// Licence and README, if they are plain files.

@@ -20,15 +20,15 @@ pub(super) struct Detail {
     #[serde(flatten)]
     entry: EntryView,
     from: PackageView,
-    /// What the library's file says about itself.
+    /// What the file of the code says about itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     record: Option<Record>,
-    /// Why the library can't be used.
+    /// Why the package can't be used.
     #[serde(skip_serializing_if = "Option::is_none")]
     problem: Option<String>,
 }
 
-/// The version record of a library.
+/// The version record of a library or component.
 #[derive(Debug, Serialize)]
 struct Record {
     package: String,
@@ -128,7 +128,9 @@ fn block(detail: &Detail) -> String {
     line("homepage", from.homepage.as_deref().unwrap_or_default());
     line("asks for", &from.capabilities.join(", "));
     if let Some(record) = record {
-        let panics = if record.unwinds {
+        let panics = if from.form == "wasm" {
+            "a panic ends its instance alone"
+        } else if record.unwinds {
             "panics are caught"
         } else {
             "a panic ends the whole run"

@@ -1,6 +1,10 @@
 //! Digests of the files of a package, and writing them into its registry file.
 
-use std::{fs, path::Path};
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+};
 
 use aiperf_host::registry::{Form, HOST_TARGET, Library, Package, RegistryFile, Sha256, Source};
 use sha2::{Digest, Sha256 as Hasher};
@@ -33,11 +37,12 @@ pub(super) struct Filled {
     pub(super) left: Vec<String>,
 }
 
-/// Fills in the digests that are missing, of files that are there; checks those that are declared.
+/// Fills in the digests that are missing, of files that are there; checks those that are declared. Files that are handed on
+/// with other bytes than they have get the digest of those: `made`, by path.
 ///
 /// # Errors
 /// When a declared digest is not that of the file.
-pub(super) fn fill(file: &RegistryFile, text: &str) -> Result<Filled, Failure> {
+pub(super) fn fill(file: &RegistryFile, text: &str, made: &BTreeMap<PathBuf, Vec<u8>>) -> Result<Filled, Failure> {
     let mut filled = Filled {
         text: text.to_owned(),
         written: Vec::new(),
@@ -50,10 +55,16 @@ pub(super) fn fill(file: &RegistryFile, text: &str) -> Result<Filled, Failure> {
                 continue;
             }
             let found = of(&full)?;
+            let handed_on = made.get(path).map_or(found, |bytes| of_bytes(bytes));
             match declared {
                 // Built here for this platform; what stands in the same place elsewhere is another file.
                 None if shared(package, path, target) => {}
-                Some(declared) if *declared == found => {}
+                Some(declared) if *declared == found => {
+                    if handed_on != found {
+                        filled.text = replaced(&filled.text, found, handed_on);
+                        filled.written.push(path.display().to_string());
+                    }
+                }
                 Some(declared) => {
                     return Err(Failure::plugin(format!(
                         "SHA-256 of {} is {found}, and the registry file declares {declared}\n  package: {} {}\n  \
@@ -68,12 +79,12 @@ pub(super) fn fill(file: &RegistryFile, text: &str) -> Result<Filled, Failure> {
                 }
                 None => {
                     let shown = path.display().to_string();
-                    match write(&filled.text, package, path, target, found) {
+                    match write(&filled.text, package, path, target, handed_on) {
                         Some(text) => {
                             filled.text = text;
                             filled.written.push(shown);
                         }
-                        None => filled.left.push(format!("{shown}: {found}")),
+                        None => filled.left.push(format!("{shown}: {handed_on}")),
                     }
                 }
             }
@@ -149,6 +160,12 @@ fn write(text: &str, package: &Package, path: &Path, target: Option<&str>, diges
     None
 }
 
+/// The text with one digest in place of another, which may stand there in capitals.
+fn replaced(text: &str, old: Sha256, new: Sha256) -> String {
+    let (old, new) = (old.to_string(), new.to_string());
+    text.replace(&old, &new).replace(&old.to_uppercase(), &new)
+}
+
 fn parse(text: &str) -> Option<RegistryFile> {
     RegistryFile::parse(text, Source::CommandLine("registry.yaml".into())).ok()
 }
@@ -192,7 +209,7 @@ mod tests {
             "# mine\nschema_version: \"1.0\"\npackages:\n  acme: # here\n    version: 1.0.0\n    api: \">=1.0\"\n{library}\nendpoint:\n  acme:\n    package: acme\n"
         );
         let file = RegistryFile::parse(&text, Source::CommandLine(path)).unwrap();
-        fill(&file, &text).unwrap()
+        fill(&file, &text, &BTreeMap::new()).unwrap()
     }
 
     #[test]
@@ -243,10 +260,36 @@ mod tests {
             "schema_version: \"1.0\"\npackages:\n  acme: {{ version: 1.0.0, api: \">=1.0\", library: liba.so, sha256: \"{wrong}\" }}\n"
         );
         let file = RegistryFile::parse(&text, Source::CommandLine(folder.path().join("registry.yaml"))).unwrap();
-        let failure = fill(&file, &text).unwrap_err();
+        let failure = fill(&file, &text, &BTreeMap::new()).unwrap_err();
         assert!(
             failure.message.contains(&wrong) && failure.message.contains(EMPTY),
             "{failure}"
         );
+    }
+
+    #[test]
+    fn what_is_handed_on_with_other_bytes_gets_their_digest() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("a.wasm"), b"").unwrap();
+        let made = BTreeMap::from([(PathBuf::from("a.wasm"), b"abc".to_vec())]);
+        // SHA-256 of these three bytes, as FIPS 180 has it.
+        let abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+        for declared in [String::new(), EMPTY.to_owned(), EMPTY.to_uppercase()] {
+            let mut library = "wasm: a.wasm".to_owned();
+            if !declared.is_empty() {
+                library = format!("{library}\n    sha256: \"{declared}\"");
+            }
+            let text = format!(
+                "schema_version: \"1.0\"\npackages:\n  acme:\n    version: 1.0.0\n    api: \">=1.0\"\n    {library}\n"
+            );
+            let file = RegistryFile::parse(&text, Source::CommandLine(folder.path().join("registry.yaml"))).unwrap();
+            let filled = fill(&file, &text, &made).unwrap();
+            assert!(
+                filled.text.contains(&format!("wasm: a.wasm\n    sha256: \"{abc}\"\n")),
+                "{}",
+                filled.text
+            );
+            assert_eq!((filled.written, filled.left), (vec!["a.wasm".to_owned()], vec![]));
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! `aiperf plugins install`: a package is copied to the user's plugin folder.
 
 use std::{
+    collections::BTreeMap,
     ffi::OsString,
     fs,
     path::{Path, PathBuf},
@@ -49,8 +50,12 @@ struct Installed {
     entries: Vec<String>,
     /// Paths in the folder.
     files: Vec<PathBuf>,
-    /// Paths of libraries whose digest is not declared.
+    /// Paths of code whose digest is not declared.
     without_digest: Vec<String>,
+    /// Some of it is native code.
+    unsandboxed: bool,
+    /// Capabilities that the packages ask for.
+    asks_for: Vec<String>,
 }
 
 /// A package that is installed.
@@ -125,7 +130,11 @@ pub(super) fn run(arguments: &[OsString]) -> Result<ExitCode, Failure> {
         return Err(Failure::usage(format!("{} declares no package", file.source)));
     };
     // Before anything of it runs.
-    let filled = digest::fill(&file, &text)?;
+    let made = contents::made_components(&file).map_err(|failure| Failure {
+        message: format!("{} was not installed: {}", first.name, failure.message),
+        ..failure
+    })?;
+    let filled = digest::fill(&file, &text, &made)?;
     let folder = plugin_folder()?;
     let target = folder.join(first.name.as_str());
     if file.source.file().starts_with(&folder) {
@@ -137,10 +146,10 @@ pub(super) fn run(arguments: &[OsString]) -> Result<ExitCode, Failure> {
             return Err(Failure::plugin(unbuilt));
         }
         let registries = [file.source.file().to_owned()];
-        open_in_child(&file.source.to_string(), package.name.as_str(), &registries)
+        open_in_child(&file.source.to_string(), package, &registries)
             .map_err(|problem| Failure::plugin(format!("{} was not installed: {problem}", package.name)))?;
     }
-    let copied = copy(&file, &filled.text, &folder, &target)?;
+    let copied = copy(&file, &filled.text, &made, &folder, &target)?;
     let installed = Installed {
         packages: Installation::of(&file).collect(),
         entries: file
@@ -150,6 +159,15 @@ pub(super) fn run(arguments: &[OsString]) -> Result<ExitCode, Failure> {
             .collect(),
         files: copied,
         without_digest: filled.left,
+        unsandboxed: file
+            .packages()
+            .iter()
+            .any(|package| matches!(package.form, Form::Native(_))),
+        asks_for: file
+            .packages()
+            .iter()
+            .flat_map(|package| package.capabilities.iter().cloned())
+            .collect(),
         folder: target,
     };
     let text = if words.json() {
@@ -173,12 +191,17 @@ fn told(file: &RegistryFile, installed: &Installed) -> String {
     for left in &installed.without_digest {
         told.push_str(&format!("  no digest is declared for {left}\n"));
     }
-    if file
-        .packages()
-        .iter()
-        .any(|package| matches!(package.form, Form::Native(_)))
-    {
+    if installed.unsandboxed {
         told.push_str("Native code, unsandboxed: it can do what you can.\n");
+    } else {
+        told.push_str("Sandboxed: it reaches no file, no network, no clock and no environment variable.\n");
+        told.push_str(&match installed.asks_for.as_slice() {
+            [] => "It asks for nothing beyond that.\n".to_owned(),
+            asks_for => format!(
+                "It asks for {}; installing it grants none of that.\n",
+                asks_for.join(", ")
+            ),
+        });
     }
     told.push_str(&format!("Entries: {}\n", installed.entries.join(", ")));
     for entry in file.entries() {
@@ -209,7 +232,7 @@ fn check_names(file: &RegistryFile, target: &Path, force: bool) -> Result<(), Fa
         if builtin.package(&package.name).is_some() {
             return Err(
                 Failure::usage(format!("{} is the name of a built-in package", package.name))
-                    .with_help("give the package another name, in its registry file and in its library"),
+                    .with_help("give the package another name, in its registry file and in its code"),
             );
         }
         for other in installed.iter().filter(|other| other.package(&package.name).is_some()) {
@@ -241,10 +264,16 @@ fn check_names(file: &RegistryFile, target: &Path, force: bool) -> Result<(), Fa
 
 /// Copies the files to a folder beside the plugin folder, then moves that to its place: a package that is half there is
 /// never found. Returns what was copied.
-fn copy(file: &RegistryFile, text: &str, folder: &Path, target: &Path) -> Result<Vec<PathBuf>, Failure> {
+fn copy(
+    file: &RegistryFile,
+    text: &str,
+    made: &BTreeMap<PathBuf, Vec<u8>>,
+    folder: &Path,
+    target: &Path,
+) -> Result<Vec<PathBuf>, Failure> {
     let staging = folder.with_file_name(format!(".installing-{}", std::process::id()));
     let old = folder.with_file_name(format!(".replaced-{}", std::process::id()));
-    let done = stage(file, text, &staging).and_then(|copied| {
+    let done = stage(file, text, made, &staging).and_then(|copied| {
         let moved = fs::create_dir_all(folder)
             .and_then(|()| match target.symlink_metadata() {
                 Ok(_) => fs::rename(target, &old),
@@ -265,7 +294,12 @@ fn copy(file: &RegistryFile, text: &str, folder: &Path, target: &Path) -> Result
     done
 }
 
-fn stage(file: &RegistryFile, text: &str, staging: &Path) -> Result<Vec<PathBuf>, Failure> {
+fn stage(
+    file: &RegistryFile,
+    text: &str,
+    made: &BTreeMap<PathBuf, Vec<u8>>,
+    staging: &Path,
+) -> Result<Vec<PathBuf>, Failure> {
     let failed =
         |path: &Path, error: std::io::Error| Failure::usage(format!("{} can't be written: {error}", path.display()));
     let mut copied = vec![PathBuf::from("registry.yaml")];
@@ -273,7 +307,10 @@ fn stage(file: &RegistryFile, text: &str, staging: &Path) -> Result<Vec<PathBuf>
         let to = staging.join(&path);
         let parent = to.parent().unwrap_or(staging);
         fs::create_dir_all(parent)
-            .and_then(|()| fs::copy(file.folder().join(&path), &to))
+            .and_then(|()| match made.get(&path) {
+                Some(component) => fs::write(&to, component),
+                None => fs::copy(file.folder().join(&path), &to).map(drop),
+            })
             .map_err(|error| failed(&to, error))?;
         copied.push(path);
     }

@@ -1,4 +1,4 @@
-//! `aiperf plugins pack`: a package as one file, with the digests of its libraries; or the digests alone.
+//! `aiperf plugins pack`: a package as one file, with the digests of its code; or the digests alone.
 
 use std::{
     collections::BTreeMap,
@@ -23,7 +23,7 @@ fn command() -> Command {
     Command::new("aiperf plugins pack")
         .about(
             "Pack a package into one file that `aiperf plugins install` takes: the registry file with the digests filled in, the \
-             files that it names and that are there, licence and README.",
+             files that it names and that are there, licence and README. A WebAssembly core module goes in as a component.",
         )
         .arg(
             Arg::new("folder")
@@ -73,7 +73,13 @@ pub(super) fn run(arguments: &[OsString]) -> Result<ExitCode, Failure> {
         found => found,
     };
     let (file, text) = read(&words.text("folder"))?;
-    let filled = digest::fill(&file, &text)?;
+    let in_place = words.switch("in-place");
+    let made = if in_place {
+        BTreeMap::new()
+    } else {
+        contents::made_components(&file)?
+    };
+    let filled = digest::fill(&file, &text, &made)?;
     if !filled.left.is_empty() {
         return Err(Failure::usage(format!(
             "{} has no place where the digest can be written that aiperf finds",
@@ -81,7 +87,7 @@ pub(super) fn run(arguments: &[OsString]) -> Result<ExitCode, Failure> {
         ))
         .with_help(format!("write it by hand: sha256 of {}", filled.left.join(", of "))));
     }
-    let packed = if words.switch("in-place") {
+    let packed = if in_place {
         if filled.text != text {
             fs::write(file.source.file(), &filled.text)
                 .map_err(|error| Failure::usage(format!("{} can't be written: {error}", file.source)))?;
@@ -93,7 +99,7 @@ pub(super) fn run(arguments: &[OsString]) -> Result<ExitCode, Failure> {
             digests: filled.written,
         }
     } else {
-        pack(&file, filled, words.path("to"))?
+        pack(&file, filled, made, words.path("to"))?
     };
     let text = if words.json() {
         super::json(&packed)?
@@ -121,7 +127,7 @@ fn told(file: &RegistryFile, packed: &Packed) -> String {
                 text.push_str(&format!("{}: digest of {path} written\n", file.source));
             }
             if text.is_empty() {
-                text = format!("{}: every library that is there has its digest\n", file.source);
+                text = format!("{}: every file of code that is there has its digest\n", file.source);
             }
         }
     }
@@ -129,7 +135,12 @@ fn told(file: &RegistryFile, packed: &Packed) -> String {
 }
 
 /// Writes the archive.
-fn pack(file: &RegistryFile, filled: digest::Filled, to: Option<PathBuf>) -> Result<Packed, Failure> {
+fn pack(
+    file: &RegistryFile,
+    filled: digest::Filled,
+    mut made: BTreeMap<PathBuf, Vec<u8>>,
+    to: Option<PathBuf>,
+) -> Result<Packed, Failure> {
     let Some(first) = file.packages().first() else {
         return Err(Failure::usage(format!("{} declares no package", file.source)));
     };
@@ -140,15 +151,20 @@ fn pack(file: &RegistryFile, filled: digest::Filled, to: Option<PathBuf>) -> Res
         let mut code = digest::files(package).into_iter().map(|code| code.0).peekable();
         if code.peek().is_some() && !code.any(|path| file.folder().join(path).is_file()) {
             return Err(Failure::plugin(format!(
-                "no library of package {} is there, of those that {} names",
-                package.name, file.source
+                "no {} of package {} is there, of those that {} names",
+                subject::code(package),
+                package.name,
+                file.source
             )));
         }
     }
     let mut files = BTreeMap::new();
     for path in contents::files(file)? {
-        let bytes = fs::read(file.folder().join(&path))
-            .map_err(|error| Failure::usage(format!("{} can't be read: {error}", path.display())))?;
+        let bytes = match made.remove(&path) {
+            Some(component) => component,
+            None => fs::read(file.folder().join(&path))
+                .map_err(|error| Failure::usage(format!("{} can't be read: {error}", path.display())))?,
+        };
         files.insert(path, bytes);
     }
     files.insert(PathBuf::from("registry.yaml"), filled.text.into_bytes());

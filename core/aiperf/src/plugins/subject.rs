@@ -112,22 +112,42 @@ fn entries(resolution: &Resolution, registry: &RegistryFile, package: &str) -> V
     .collect()
 }
 
-/// What an author has to do first: the library for this platform is not there, and its sources are.
+/// What the code of a package is in, in a word.
+pub(super) fn code(package: &Package) -> &'static str {
+    match package.form {
+        Form::Wasm { .. } => "component",
+        Form::Native(_) | Form::Bundled(_) => "library",
+    }
+}
+
+/// What an author has to do first: the code for this platform is not there, and its sources are.
 pub(super) fn unbuilt(file: &RegistryFile, package: &Package) -> Option<String> {
-    let Form::Native(libraries) = &package.form else {
-        return None;
-    };
-    let mut ours = libraries
-        .iter()
-        .filter(|library| library.target.as_deref().is_none_or(|target| target == HOST_TARGET));
-    let library = file.folder().join(&ours.next()?.path);
     let folder = file.folder();
-    (!library.exists() && folder.join("Cargo.toml").is_file()).then(|| {
+    let (path, ways): (_, &[_]) = match &package.form {
+        Form::Bundled(_) => return None,
+        Form::Native(libraries) => {
+            let mut ours = libraries
+                .iter()
+                .filter(|library| library.target.as_deref().is_none_or(|target| target == HOST_TARGET));
+            (&ours.next()?.path, &[("Cargo.toml", "cargo build --release")])
+        }
+        Form::Wasm { path, .. } => (
+            path,
+            &[
+                ("build.sh", "sh build.sh"),
+                ("Cargo.toml", "cargo build --release --target wasm32-unknown-unknown"),
+            ],
+        ),
+    };
+    let (_, build) = ways.iter().find(|(source, _)| folder.join(source).is_file())?;
+    let code_file = folder.join(path);
+    (!code_file.exists()).then(|| {
         format!(
-            "the library of package {} is not there\n  file: {}\n  declared: {}:{}\n  likely cause: it has not been built, \
-             or with another target folder\n  next: (cd {} && cargo build --release)",
+            "the {} of package {} is not there\n  file: {}\n  declared: {}:{}\n  likely cause: it has not been built, \
+             or with another target folder\n  next: (cd {} && {build})",
+            code(package),
             package.name,
-            library.display(),
+            code_file.display(),
             file.source,
             package.at,
             folder.display()

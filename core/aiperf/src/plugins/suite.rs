@@ -120,7 +120,8 @@ fn ask(subject: &Subject, entry: EntryRef, task: Task<'_>) -> Result<Found, Trou
     ]
     .map(OsString::from);
     let files = subject.registries.iter().map(|file| file.clone().into_os_string());
-    let ended = child::run(words.into_iter().chain(files), BUDGET + GRACE).map_err(Trouble::Ended)?;
+    let patience = BUDGET + GRACE + child::compile_time(subject.host.resolution().package(entry));
+    let ended = child::run(words.into_iter().chain(files), patience).map_err(Trouble::Ended)?;
     let report = ended
         .said
         .lines()

@@ -10,6 +10,7 @@ use std::{
 use aiperf_config::{ExitCode, PluginPlan};
 use aiperf_host::{
     Role,
+    registry::Package,
     resolve::{EntryRef, Resolution},
 };
 use clap::Arg;
@@ -57,7 +58,7 @@ pub(super) fn run(
             continue;
         }
         let source = resolution.file(entry).source.to_string();
-        let problem = open_in_child(&source, &package.name, registries).err();
+        let problem = open_in_child(&source, resolution.package(entry), registries).err();
         checked.push(Checked {
             package,
             ok: problem.is_none(),
@@ -144,10 +145,11 @@ pub(super) fn packages(resolution: &Resolution) -> Vec<(EntryRef, PackageView)> 
 ///
 /// # Errors
 /// Why it can't be opened, in a screen.
-pub(super) fn open_in_child(source: &str, package: &str, registries: &[PathBuf]) -> Result<(), String> {
-    let words = [LOAD_COMMAND, source, package].map(OsString::from);
+pub(super) fn open_in_child(source: &str, package: &Package, registries: &[PathBuf]) -> Result<(), String> {
+    let words = [LOAD_COMMAND, source, package.name.as_str()].map(OsString::from);
     let files = registries.iter().map(|file| file.clone().into_os_string());
-    let ended = child::run(words.into_iter().chain(files), PATIENCE)?;
+    let patience = PATIENCE + child::compile_time(package);
+    let ended = child::run(words.into_iter().chain(files), patience)?;
     if ended.status.success() && ended.said.trim_end().ends_with(LOADED) {
         return Ok(());
     }

@@ -72,12 +72,12 @@ impl PackageView {
         }
     }
 
-    /// The form, with a warning where code runs unconfined.
+    /// The form, with how far the code of others is confined.
     pub(super) fn form_text(&self) -> String {
-        if self.unsandboxed {
-            format!("{}, unsandboxed", self.form)
-        } else {
-            self.form.to_owned()
+        match self.form {
+            "native" => format!("{}, unsandboxed", self.form),
+            "wasm" => format!("{}, sandboxed", self.form),
+            _ => self.form.to_owned(),
         }
     }
 }

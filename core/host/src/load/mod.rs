@@ -18,6 +18,5 @@ mod package;
 pub use error::{LoadCause, LoadError};
 pub(crate) use inspect::kind;
 pub use inspect::version_info;
-pub(crate) use library::WasmFile;
 pub use package::{BundledPackage, inspect};
 pub(crate) use package::{LoadedPackage, Loader};

@@ -51,8 +51,8 @@ pub fn inspect(file: &RegistryFile, package: &Package) -> Result<Option<VersionI
         match &package.form {
             Form::Native(libraries) => LibraryFile::read(file, libraries, place).map(|library| Some(library.info)),
             Form::Wasm { path, sha256 } => {
-                let (_, bytes) = WasmFile::read(file, path, *sha256, place)?;
-                ComponentFile::new(bytes).map(|component| Some(component.info))
+                let (wasm, bytes) = WasmFile::read(file, path, *sha256, place)?;
+                ComponentFile::new(bytes, wasm.digest).map(|component| Some(component.info))
             }
             Form::Bundled(_) => Ok(None),
         }
@@ -75,8 +75,8 @@ impl Loader {
                 Form::Bundled(name) => self.bundled(name)?,
                 Form::Wasm { path, sha256 } => {
                     let (wasm, bytes) = WasmFile::read(file, path, *sha256, place)?;
-                    let component = ComponentFile::new(bytes)?;
-                    let package = WasmPackage::load(&component, &wasm, &self.wasm)?;
+                    let component = ComponentFile::new(bytes, wasm.digest)?;
+                    let package = WasmPackage::load(&component, &self.wasm)?;
                     LoadedPackage {
                         root: Root::new(Component(package)),
                         library: Some(wasm.path),

@@ -7,12 +7,14 @@ use super::engine::Runtime;
 use super::guest::Guest;
 use super::inspect;
 use super::trap;
-use crate::load::{LoadCause, WasmFile};
+use crate::load::LoadCause;
+use crate::registry::Sha256;
 use aiperf_plugin_api::host::NoHost;
 use aiperf_plugin_api::package::{Open, Opened};
 use aiperf_plugin_api::record::VersionInfo;
 use aiperf_plugin_api::wit::Carry;
 use aiperf_plugin_api::{Category, Dataset, Endpoint, Entry, Exporter, GpuCollector, Host, Metric, Result, Timing};
+use sha2::Digest;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -46,15 +48,25 @@ impl Default for WasmSettings {
 /// A component that has been read and looked at.
 pub(crate) struct ComponentFile {
     bytes: Vec<u8>,
+    /// Of the component, which is not that of the file where the file is a core module.
+    digest: Sha256,
     pub(crate) info: VersionInfo,
 }
 
 impl ComponentFile {
-    /// Looks at a file: it must be a component of this contract that wants nothing but its services.
-    pub(crate) fn new(file: Vec<u8>) -> std::result::Result<Self, LoadCause> {
+    /// Looks at the bytes of a file, whose digest is known: it must be a component of this contract that wants nothing but
+    /// its services, or a core module that can be made one.
+    pub(crate) fn new(file: Vec<u8>, digest: Sha256) -> std::result::Result<Self, LoadCause> {
+        let as_it_is = inspect::is_component(&file);
         let bytes = inspect::component(file)?;
         let info = inspect::version_info(&bytes)?;
-        Ok(Self { bytes, info })
+        // A core module and the component that `plugins install` makes of it share their compiled code.
+        let digest = if as_it_is {
+            digest
+        } else {
+            Sha256(sha2::Sha256::digest(&bytes).into())
+        };
+        Ok(Self { bytes, digest, info })
     }
 }
 
@@ -73,11 +85,10 @@ impl WasmPackage {
     /// Compiles a component, or takes it from the cache, and asks it for its name, version and entries.
     pub(crate) fn load(
         component: &ComponentFile,
-        file: &WasmFile,
         settings: &WasmSettings,
     ) -> std::result::Result<Arc<Self>, LoadCause> {
         let runtime = Runtime::get().map_err(|message| LoadCause::Compile { message })?;
-        let compiled = cache::load(&runtime.engine, &component.bytes, file.digest, settings)?;
+        let compiled = cache::load(&runtime.engine, &component.bytes, component.digest, settings)?;
         let pre = runtime
             .linker
             .instantiate_pre(&compiled)

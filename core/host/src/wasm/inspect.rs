@@ -8,9 +8,18 @@ use wasmparser::{Parser, Payload};
 /// Interfaces of the core that a component may import.
 const SERVICES: [&str; 3] = ["types", "host", "source"];
 
-/// The component in a `.wasm` file: as it is, or made from a core module that carries the WIT metadata of the SDK.
-pub(super) fn component(bytes: Vec<u8>) -> Result<Vec<u8>, LoadCause> {
-    if Parser::is_component(&bytes) {
+/// Whether a `.wasm` file is a component as it is.
+pub(super) fn is_component(bytes: &[u8]) -> bool {
+    Parser::is_component(bytes)
+}
+
+/// The component in a `.wasm` file: as it is, or made from a core module that carries the WIT metadata of the SDK, which is
+/// what a compiler without knowledge of components gives. The same module gives the same component.
+///
+/// # Errors
+/// The bytes are neither.
+pub fn component(bytes: Vec<u8>) -> Result<Vec<u8>, LoadCause> {
+    if is_component(&bytes) {
         return Ok(bytes);
     }
     if !Parser::is_core_wasm(&bytes) {

@@ -27,3 +27,4 @@ mod trap;
 pub use cache::{Compiler, compile};
 pub use component::WasmSettings;
 pub(crate) use component::{Component, ComponentFile, WasmPackage};
+pub use inspect::component;

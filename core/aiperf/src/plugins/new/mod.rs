@@ -1,6 +1,7 @@
 //! `aiperf plugins new`: a package to begin with, and the SDK beside it.
 
 mod embedded;
+mod language;
 mod names;
 
 use std::{
@@ -20,7 +21,8 @@ use super::{
     role,
 };
 use crate::{failure::Failure, stdout};
-use embedded::{SDK, TEMPLATES, WORKSPACE};
+use embedded::{SDK, WORKSPACE};
+use language::Language;
 use names::Names;
 
 /// The folder of the SDK's sources, beside the packages that use them.
@@ -46,7 +48,7 @@ fn command() -> Command {
                 .long("lang")
                 .value_name("LANGUAGE")
                 .default_value("rust")
-                .help("Language of the sources"),
+                .help("Language of the sources: rust, or python (metric and endpoint, as a WebAssembly component)"),
         )
         .arg(
             Arg::new("dir")
@@ -72,6 +74,9 @@ struct Written {
     sdk_was_there: bool,
     /// What to do next.
     next: Vec<String>,
+    /// The file to begin with.
+    #[serde(skip)]
+    begin: &'static str,
 }
 
 impl Written {
@@ -85,9 +90,10 @@ impl Written {
             format!("Wrote {sdk}: the SDK.")
         };
         let next: String = self.next.iter().map(|line| format!("  {line}\n")).collect();
+        let begin = self.begin;
         format!(
             "Wrote {shown}: a {category} plugin with the entry {entry}.\n{sdk}\nNext:\n{next}\
-             README.md says how it is used; the place to begin is src/lib.rs.\n"
+             README.md says how it is used; the place to begin is {begin}.\n"
         )
     }
 }
@@ -105,19 +111,8 @@ pub(super) fn run(arguments: &[OsString]) -> Result<ExitCode, Failure> {
     let folder = words.path("dir").unwrap_or_default();
     let folder = folder.strip_prefix(".").map_or(folder.clone(), Path::to_owned);
     let category = category(&words.text("category"))?;
-    match words.text("lang").as_str() {
-        "rust" => {}
-        "python" => {
-            return Err(Failure::usage("`--lang python` is not supported yet").with_help("`--lang rust` is"));
-        }
-        other => {
-            return Err(
-                Failure::usage(format!("there is no template in the language `{other}`"))
-                    .with_help("`--lang rust` is there"),
-            );
-        }
-    }
-    let written = write(category, &words.text("name"), &folder)?;
+    let language = Language::of(&words.text("lang"))?;
+    let written = write(language, category, &words.text("name"), &folder)?;
     let text = if words.json() {
         super::json(&written)?
     } else {
@@ -140,15 +135,12 @@ fn category(text: &str) -> Result<Category, Failure> {
 }
 
 /// Writes a package and the SDK below `folder`.
-fn write(category: Category, name: &str, folder: &Path) -> Result<Written, Failure> {
-    let prefix = format!("{category}/");
-    let template = || {
-        TEMPLATES
-            .iter()
-            .filter_map(|(path, text)| path.strip_prefix(&prefix).map(|path| (path, *text)))
-    };
-    let source = template()
-        .find(|(path, _)| *path == "src/lib.rs")
+fn write(language: Language, category: Category, name: &str, folder: &Path) -> Result<Written, Failure> {
+    let template = language.template(category)?;
+    let begin = language.begin();
+    let source = template
+        .iter()
+        .find(|(path, _)| *path == begin)
         .map_or("", |file| file.1);
     let names = Names::of(name, source)?;
     let package = folder.join(&names.package);
@@ -159,7 +151,8 @@ fn write(category: Category, name: &str, folder: &Path) -> Result<Written, Failu
     let sdk = folder.join(SDK_FOLDER);
     let sdk_was_there = write_sdk(&sdk)?;
     let description = format!("The {category} {}.", names.package);
-    let sdk_path = format!("../{SDK_FOLDER}/sdk/rust");
+    let sdk_path = format!("../{SDK_FOLDER}/sdk/{}", language.name());
+    let wit = format!("../{SDK_FOLDER}/plugin-api/wit");
     let values = [
         ("{{name}}", names.package.as_str()),
         ("{{crate}}", &names.snake),
@@ -167,8 +160,9 @@ fn write(category: Category, name: &str, folder: &Path) -> Result<Written, Failu
         ("{{entry}}", &names.snake),
         ("{{description}}", &description),
         ("{{sdk}}", &sdk_path),
+        ("{{wit}}", &wit),
     ];
-    for (path, text) in template() {
+    for (path, text) in template {
         let path = if path == "gitignore" { ".gitignore" } else { path };
         let text = values
             .iter()
@@ -177,7 +171,7 @@ fn write(category: Category, name: &str, folder: &Path) -> Result<Written, Failu
     }
     let next = vec![
         format!("cd {}", package.display()),
-        "cargo build --release".to_owned(),
+        language.build().to_owned(),
         "aiperf plugins test registry.yaml".to_owned(),
     ];
     Ok(Written {
@@ -186,6 +180,7 @@ fn write(category: Category, name: &str, folder: &Path) -> Result<Written, Failu
         sdk,
         sdk_was_there,
         next,
+        begin,
     })
 }
 
@@ -223,30 +218,58 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_package_of_each_category_has_no_placeholder_left_and_a_valid_registry_file() {
-        for category in Category::ALL {
-            let folder = tempfile::tempdir().unwrap();
-            let told = write(category, "acme-thing", folder.path()).unwrap().told();
-            assert!(told.contains(&format!("{category}/acme_thing")), "{told}");
-            let package = folder.path().join("acme-thing");
-            for file in [".gitignore", "Cargo.toml", "README.md", "registry.yaml", "src/lib.rs"] {
-                let text = fs::read_to_string(package.join(file)).unwrap();
-                assert!(!text.contains("{{"), "{category}: {file}");
+    fn a_package_of_each_template_has_no_placeholder_left_and_a_valid_registry_file() {
+        for (language, files, sdk) in [
+            (
+                Language::Rust,
+                ["Cargo.toml", "src/lib.rs"],
+                "\"../aiperf-sdk/sdk/rust\"",
+            ),
+            (
+                Language::Python,
+                ["app.py", "build.sh"],
+                "-p ../aiperf-sdk/sdk/python app",
+            ),
+        ] {
+            for category in language.categories() {
+                let folder = tempfile::tempdir().unwrap();
+                let told = write(language, category, "acme-thing", folder.path()).unwrap().told();
+                assert!(told.contains(&format!("{category}/acme_thing")), "{told}");
+                assert!(
+                    told.contains(language.build()) && told.contains(language.begin()),
+                    "{told}"
+                );
+                let package = folder.path().join("acme-thing");
+                let read = |file: &str| fs::read_to_string(package.join(file)).unwrap();
+                for file in [".gitignore", "README.md", "registry.yaml"].iter().chain(&files) {
+                    assert!(!read(file).contains("{{"), "{category}: {file}");
+                }
+                assert!(!package.join("gitignore").exists());
+                let text = read("registry.yaml");
+                let registry = RegistryFile::parse(&text, Source::CommandLine("registry.yaml".into())).unwrap();
+                assert_eq!(registry.entries()[0].role.category(), category);
+                assert!(files.iter().any(|file| read(file).contains(sdk)), "no {sdk}");
             }
-            assert!(!package.join("gitignore").exists());
-            let text = fs::read_to_string(package.join("registry.yaml")).unwrap();
-            let registry = RegistryFile::parse(&text, Source::CommandLine("registry.yaml".into())).unwrap();
-            assert_eq!(registry.entries()[0].role.category(), category);
-            let manifest = fs::read_to_string(package.join("Cargo.toml")).unwrap();
-            assert!(manifest.contains("\"../aiperf-sdk/sdk/rust\""), "{manifest}");
         }
+    }
+
+    #[test]
+    fn python_is_tested_beside_its_source() {
+        let folder = tempfile::tempdir().unwrap();
+        write(Language::Python, Category::Endpoint, "acme-thing", folder.path()).unwrap();
+        let package = folder.path().join("acme-thing");
+        let [source, test] = ["app.py", "test_app.py"].map(|file| fs::read_to_string(package.join(file)).unwrap());
+        assert!(source.contains("class AcmeThing(sdk.Endpoint)"), "{source}");
+        assert!(test.contains("from app import AcmeThing"), "{test}");
     }
 
     #[test]
     fn the_sdk_is_complete_and_shared() {
         let folder = tempfile::tempdir().unwrap();
-        write(Category::Metric, "one", folder.path()).unwrap();
-        let told = write(Category::Metric, "two", folder.path()).unwrap().told();
+        write(Language::Rust, Category::Metric, "one", folder.path()).unwrap();
+        let told = write(Language::Rust, Category::Metric, "two", folder.path())
+            .unwrap()
+            .told();
         assert!(told.contains("which is there"), "{told}");
         let sdk = folder.path().join(SDK_FOLDER);
         let workspace = fs::read_to_string(sdk.join("Cargo.toml")).unwrap();
@@ -255,25 +278,33 @@ mod tests {
             "\nabi_stable = ",
             "\naiperf-plugin-api = ",
             "\nserde = ",
+            "\nwit-bindgen = ",
             "[workspace.lints.rust]",
             "rust-version",
         ] {
             assert!(workspace.contains(part), "no {part}: {workspace}");
         }
         assert!(!workspace.contains("hyper"), "{workspace}");
-        assert!(sdk.join("plugin-api/build.rs").is_file() && sdk.join("sdk/rust/src/lib.rs").is_file());
+        for file in [
+            "plugin-api/build.rs",
+            "plugin-api/wit/worlds.wit",
+            "sdk/rust/src/lib.rs",
+            "sdk/python/aiperf_sdk/__init__.py",
+        ] {
+            assert!(sdk.join(file).is_file(), "no {file}");
+        }
     }
 
     #[test]
     fn nothing_is_overwritten() {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join("mine")).unwrap();
-        let failure = write(Category::Metric, "mine", folder.path()).unwrap_err();
+        let failure = write(Language::Rust, Category::Metric, "mine", folder.path()).unwrap_err();
         assert!(failure.message.ends_with("is there already"), "{failure}");
         assert!(!folder.path().join(SDK_FOLDER).exists());
 
         fs::create_dir(folder.path().join(SDK_FOLDER)).unwrap();
-        let failure = write(Category::Metric, "other", folder.path()).unwrap_err();
+        let failure = write(Language::Rust, Category::Metric, "other", folder.path()).unwrap_err();
         assert!(failure.message.contains("is not the SDK of this aiperf"), "{failure}");
         assert!(!folder.path().join("other").exists());
     }
@@ -284,7 +315,11 @@ mod tests {
             let words: Vec<OsString> = words.iter().map(OsString::from).collect();
             run(&words).unwrap_err().to_string()
         };
-        assert!(refused(&["metric", "a", "--lang", "python"]).contains("`--lang python` is not supported yet"));
+        let python = refused(&["timing", "a", "--lang", "python"]);
+        assert!(
+            python.contains("timing") && python.contains("there are those for endpoint and metric"),
+            "{python}"
+        );
         assert!(refused(&["metric", "a", "--lang", "cobol"]).contains("cobol"));
         assert!(refused(&["ramp", "a"]).contains("begin with one for timing"));
         assert!(refused(&["metrics", "a"]).contains("did you mean metric?"));

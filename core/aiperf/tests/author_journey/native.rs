@@ -1,134 +1,12 @@
-//! What an author does, from nothing but this binary to a metric in a run, and back.
+//! A native package: a shared library.
 
-#![expect(clippy::unwrap_used, reason = "a test and its helpers")]
-
-use std::{
-    env, fs,
-    path::{Path, PathBuf},
-    process::Command,
-};
+use std::{env, fs, path::Path};
 
 use serde_json::Value;
 
+use crate::desk::{Desk, build, cargo, json, root, summary};
+
 const CATEGORIES: [&str; 6] = ["endpoint", "dataset", "timing", "metric", "exporter", "gpu_collector"];
-
-/// A desk: where the author works, with a home of its own. Always in the same place, so that what cargo keeps does not grow.
-struct Desk(PathBuf);
-
-/// What a command has come to.
-struct Ended {
-    code: Option<i32>,
-    stdout: String,
-    stderr: String,
-}
-
-impl std::fmt::Display for Ended {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(
-            f,
-            "exit code {:?}\n--- stdout\n{}\n--- stderr\n{}",
-            self.code, self.stdout, self.stderr
-        )
-    }
-}
-
-impl Desk {
-    fn new(name: &str) -> Self {
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("author_journey").join(name);
-        let _ = fs::remove_dir_all(&folder);
-        for part in ["home", "work"] {
-            fs::create_dir_all(folder.join(part)).unwrap();
-        }
-        Self(folder.canonicalize().unwrap())
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.join(name)
-    }
-
-    /// Runs the binary in `work`.
-    fn aiperf(&self, line: &str) -> Ended {
-        let output = Command::new(env!("CARGO_BIN_EXE_aiperf"))
-            .args(line.split_whitespace())
-            .current_dir(self.path("work"))
-            .env_clear()
-            .env("HOME", self.path("home"))
-            .output()
-            .unwrap();
-        Ended {
-            code: output.status.code(),
-            stdout: String::from_utf8(output.stdout).unwrap(),
-            stderr: String::from_utf8(output.stderr).unwrap(),
-        }
-    }
-
-    /// Runs the binary; returns what it printed.
-    #[track_caller]
-    fn good(&self, line: &str) -> String {
-        let ended = self.aiperf(line);
-        assert_eq!(ended.code, Some(0), "aiperf {line}: {ended}");
-        ended.stdout
-    }
-
-    /// Runs the binary, which must end with this code; returns all that it wrote.
-    #[track_caller]
-    fn bad(&self, line: &str, code: i32) -> String {
-        let ended = self.aiperf(line);
-        assert_eq!(ended.code, Some(code), "aiperf {line}: {ended}");
-        ended.stdout + &ended.stderr
-    }
-}
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../..")
-        .canonicalize()
-        .unwrap()
-}
-
-/// A target folder that later runs of this test find again: the SDK is built once.
-fn target() -> PathBuf {
-    Path::new(env!("CARGO_TARGET_TMPDIR")).join("author_journey_target")
-}
-
-#[track_caller]
-fn cargo(folder: &Path, arguments: &[&str]) {
-    let output = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
-        .current_dir(folder)
-        .args(arguments)
-        .env("CARGO_TARGET_DIR", target())
-        .output()
-        .unwrap();
-    assert!(
-        output.status.success(),
-        "cargo {arguments:?}:\n{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
-}
-
-/// Builds a package and puts the library where a build without a target folder of its own would.
-#[track_caller]
-fn build(package: &Path, crate_name: &str) {
-    cargo(package, &["build", "--quiet", "--release", "--offline"]);
-    let file = format!("{}{crate_name}{}", env::consts::DLL_PREFIX, env::consts::DLL_SUFFIX);
-    fs::create_dir_all(package.join("target/release")).unwrap();
-    fs::copy(
-        target().join("release").join(&file),
-        package.join("target/release").join(&file),
-    )
-    .unwrap();
-}
-
-/// What the run reports.
-fn summary(desk: &Desk) -> Value {
-    let text = fs::read_to_string(desk.path("work/out/profile_export_aiperf.json")).unwrap();
-    serde_json::from_str(&text).unwrap()
-}
-
-#[track_caller]
-fn json(text: &str) -> Value {
-    serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
-}
 
 /// The built package is handed on as one file, installed from it and removed, and each command says in JSON what it did.
 fn as_one_file(desk: &Desk, package: &Path) {
@@ -301,8 +179,11 @@ fn there_is_a_template_for_each_category() {
     }
     let again = desk.bad("plugins new metric acme-metric --dir made", 1);
     assert!(again.contains("is there already"), "{again}");
-    let python = desk.bad("plugins new metric other --lang python", 1);
-    assert!(python.contains("not supported yet"), "{python}");
+    let python = desk.bad("plugins new timing other --lang python", 1);
+    assert!(
+        python.contains("no template for timing in python") && python.contains("endpoint and metric"),
+        "{python}"
+    );
 }
 
 #[test]
