@@ -60,7 +60,12 @@ struct Built {
 impl Built {
     fn new(name: &str, version: &str, entries: &[(&str, &str)], form: &str, code: &Path) -> Outcome<Self> {
         let folder = tempfile::tempdir()?;
-        fs::copy(code, folder.path().join("plugin"))?;
+        let mut code = fs::read(code)?;
+        if form == "wasm" {
+            // As `plugins install` does.
+            code = aiperf_host::component(code).map_err(|cause| cause.to_string())?;
+        }
+        fs::write(folder.path().join("plugin"), code)?;
         let mut text = format!(
             "schema_version: \"1.0\"\npackages:\n  {name}: {{ version: {version}, api: \">=1.0, <2\", {form}: plugin }}\n"
         );
