@@ -14,10 +14,10 @@ use crossbeam_channel::bounded;
 /// Bytes of a child's messages that are kept.
 const LONGEST_MESSAGE: u64 = 16 * 1024;
 
-/// Time that compiling may take, beyond all else: a component that is not in the cache has two minutes for it.
+/// Time that compiling may take, beyond all else: a component that is not in the cache has five minutes for it, two of them on a processor.
 pub(super) fn compile_time(package: &Package) -> Duration {
     match package.form {
-        Form::Wasm { .. } => Duration::from_secs(130),
+        Form::Wasm { .. } => Duration::from_secs(310),
         Form::Native(_) | Form::Bundled(_) => Duration::ZERO,
     }
 }

@@ -198,7 +198,7 @@ fn one_source_in_rust_is_a_library_and_a_component() {
         assert!(unbuilt.contains(part), "no {part}: {unbuilt}");
     }
 
-    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("guests");
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("../guests");
     let module = toolchain.build(&package, &target, "acme-both", &[]);
     fs::create_dir_all(package.join(file).parent().unwrap()).unwrap();
     fs::copy(&module, package.join(file)).unwrap();

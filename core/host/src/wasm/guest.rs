@@ -36,6 +36,12 @@ impl Guest {
         }
     }
 
+    /// Forgets what it said and was refused in earlier calls: that explains no later trap.
+    pub(super) fn forget(&mut self) {
+        self.last_words = None;
+        self.starved = false;
+    }
+
     /// A line for the run's log on behalf of the guest.
     pub(super) fn log(&self, level: aiperf_plugin_api::host::LogLevel, message: &str) {
         self.services.log(level, message);

@@ -55,6 +55,7 @@ impl<I: Interface> Instance<I> {
         call: impl FnOnce(&I, &mut Store<Guest>, ResourceAny) -> Answer<W>,
     ) -> std::result::Result<Result<T>, Trapped> {
         self.store.set_epoch_deadline(trap::ticks(allowed));
+        self.guest().forget();
         match call(&self.interface, &mut self.store, self.entry) {
             Ok(Ok(answer)) => Ok(Ok(answer.carry())),
             Ok(Err(error)) => Ok(Err(error.carry())),

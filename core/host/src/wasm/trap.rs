@@ -20,6 +20,9 @@ pub(super) fn explain(error: &Error, store: &Store<Guest>, allowed: Duration) ->
         _ if guest.starved => format!("wanted more than {} MiB of memory", guest.allowed >> 20),
         // Compilers put the stack of large values below everything else, so that its end is the end of memory.
         Some(Trap::MemoryOutOfBounds) => "reached outside its memory, as an endless recursion does".to_owned(),
+        Some(Trap::UnreachableCodeReached) if guest.last_words.is_none() => {
+            "panicked, or asked the system for something (a file, a clock, output) that no component has".to_owned()
+        }
         Some(Trap::UnreachableCodeReached) => "panicked".to_owned(),
         Some(trap) => format!("trapped: {trap}"),
         None => format!("broke the contract: {}", one_line(&error.root_cause().to_string())),

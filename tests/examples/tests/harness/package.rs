@@ -34,7 +34,7 @@ impl Package {
     #[track_caller]
     pub(crate) fn of_component(name: &str, crate_name: &str, toolchain: &Toolchain) -> Self {
         let built = example(name);
-        let target = target().join("examples-wasm");
+        let target = target().join("guests");
         let component = toolchain.build(&built, &target, crate_name, &["--locked", "--lib"]);
         let registry = fs::read_to_string(built.join("registry.yaml")).unwrap();
         Self::with_component(&registry, &component)
