@@ -1,7 +1,7 @@
 //! The same plugin as a component, with what only a component can be kept from: endless loops, memory bombs, stacks without
 //! end. The run survives, says which entry did what, and its other numbers are those of a run without it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use aiperf_guests::Toolchain;
@@ -24,7 +24,7 @@ fn component(test: &str) -> Option<PathBuf> {
 
 /// A run in which an entry of the component does something wrong after it has behaved so often. Compiled code is kept from
 /// one run to the next.
-fn run(component: &PathBuf, entry: &str, fault: &str, after: u32, on_error: &str, flags: &str) -> Finished {
+fn run(component: &Path, entry: &str, fault: &str, after: u32, on_error: &str, flags: &str) -> Finished {
     let folder = Folder::new();
     let registry = package_of(&folder, on_error, component);
     let uses = uses(&folder, entry);

@@ -3,8 +3,11 @@
 
 use std::collections::BTreeSet;
 
-/// Traits in Rust, interfaces in WIT, and calls that differ with the reason.
-const PAIRS: [(&str, &str, &str, &[(&str, &str)]); 8] = [
+/// Calls of a trait that have another name in WIT, or none.
+type Renamed = &'static [(&'static str, &'static str)];
+
+/// File and name of a trait in Rust, and the interface in WIT.
+const PAIRS: [(&str, &str, &str, Renamed); 8] = [
     // `preview` is made of `prepare` by the host.
     ("endpoint.rs", "Endpoint", "endpoint", &[("preview", "")]),
     // A component gets its source as an interface, so `open` has no argument there, and opening an entry has that name.
