@@ -8,8 +8,8 @@ use std::{
 };
 
 fn main() -> io::Result<()> {
-    let own = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default());
-    let root = own.join("../..").canonicalize()?;
+    // Paths stay relative to this folder: a build folder may serve several clones, one after the other.
+    let root = PathBuf::from("../..");
     let out = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
     let mut text = String::new();
     list(&mut text, "TEMPLATES", &root.join("sdk/templates"), &["python", "rust"])?;
@@ -39,7 +39,11 @@ fn list(text: &mut String, name: &str, folder: &Path, places: &[&str]) -> io::Re
     let _ = writeln!(text, "pub(super) const {name}: &[(&str, &str)] = &[");
     for file in files {
         let relative = file.strip_prefix(folder).unwrap_or(&file);
-        let _ = writeln!(text, "    ({relative:?}, include_str!({file:?})),");
+        let file = Path::new("/").join(&file);
+        let _ = writeln!(
+            text,
+            "    ({relative:?}, include_str!(concat!(env!(\"CARGO_MANIFEST_DIR\"), {file:?}))),"
+        );
     }
     text.push_str("];\n");
     Ok(())
