@@ -92,6 +92,16 @@ contract! {
         pub parts: Vec<Part>,
     }
 
+    /// An answer to a request of a plugin of its own: of a GPU collector, or through [`Host::http`](crate::Host::http).
+    pub struct HttpAnswer / HttpAnswerAbi {
+        /// HTTP status; 0 when no answer came to a collector.
+        pub status: u16,
+        /// Content type.
+        pub content_type: String,
+        /// Body, or the error's text where no answer came.
+        pub body: Vec<u8>,
+    }
+
     /// Token counts that a server reports. Absent is not 0.
     #[derive(Default, Copy)]
     pub struct Usage / UsageAbi {

@@ -1,7 +1,10 @@
 //! GPU collectors: sans-IO like the rest, so that scrapers of DCGM-like exporters run as WASM too. Native ones that call a
 //! driver answer [`Poll::Readings`] at once and run on a thread of their own.
 
-use crate::{Result, endpoint::HttpRequest};
+use crate::{
+    Result,
+    endpoint::{HttpAnswer, HttpRequest},
+};
 
 contract! {
     /// One field of one device at one time.
@@ -26,16 +29,6 @@ contract! {
         /// `namespace`, `pod`, `pci_bus_id` and `device`.
         pub labels: Vec<(String, String)>,
     }
-
-    /// An answer to a request of the collector.
-    pub struct Scrape / ScrapeAbi {
-        /// HTTP status; 0 when no answer came.
-        pub status: u16,
-        /// Content type.
-        pub content_type: String,
-        /// Body, or the error's text where no answer came.
-        pub body: Vec<u8>,
-    }
 }
 
 /// What a collector does next.
@@ -55,5 +48,5 @@ pub trait GpuCollector: Send {
     ///
     /// # Errors
     /// The collector is switched off for the run, with this message in the report.
-    fn poll(&mut self, now_ns: u64, answer: Option<Scrape>) -> Result<Poll>;
+    fn poll(&mut self, now_ns: u64, answer: Option<HttpAnswer>) -> Result<Poll>;
 }

@@ -1,6 +1,6 @@
 //! What the core offers to a plugin instance.
 
-use crate::{Result, error::PluginError};
+use crate::{HttpAnswer, HttpRequest, Result, error::PluginError};
 
 contract_enum! {
     /// Level of a log line.
@@ -67,6 +67,25 @@ pub trait Host: Send + Sync {
     fn intervals(&self, rate: f64, count: u32) -> Result<Vec<u64>> {
         let _ = (rate, count);
         Err(PluginError::unsupported("intervals"))
+    }
+
+    /// Asks the server at `origin`, which is `http://HOST[:PORT]` or `https://HOST[:PORT]`; the path is that of the request,
+    /// `/` without one. Any whole answer is one, whatever its status; redirects are not followed. `timeout_ms` 0 is 10,000;
+    /// a component has no more time than the limit on its call leaves.
+    ///
+    /// # Errors
+    /// When the user has not granted `http:HOST:PORT`, the request can't be sent, or no whole answer comes in time.
+    fn http(&self, origin: &str, request: HttpRequest, timeout_ms: u32) -> Result<HttpAnswer> {
+        let _ = (origin, request, timeout_ms);
+        Err(PluginError::unsupported("http"))
+    }
+
+    /// The API key, if the run has one.
+    ///
+    /// # Errors
+    /// When the user has not granted `secrets`.
+    fn api_key(&self) -> Result<Option<String>> {
+        Err(PluginError::unsupported("api_key"))
     }
 }
 

@@ -46,7 +46,7 @@ pub mod wit;
 pub use column::{Batch, Column, ColumnRef, Validity};
 pub use conversation::{ContextMode, Conversation, Media, Turn};
 pub use dataset::{Dataset, Probe, Source};
-pub use endpoint::{Chunks, Decoded, Endpoint, Exchange, HttpRequest, RequestInfo};
+pub use endpoint::{Chunks, Decoded, Endpoint, Exchange, HttpAnswer, HttpRequest, RequestInfo};
 pub use entry::{Category, Entry};
 pub use error::{ErrorKind, PluginError, Result};
 pub use exporter::{Exporter, Output};

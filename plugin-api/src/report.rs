@@ -253,6 +253,9 @@ pub struct PackageUse {
     pub entries: Vec<String>,
     /// Entries of other packages that these shadow, as `category/name (package)`.
     pub shadowed: Vec<String>,
+    /// What the user let it do beyond computing (`http:HOST:PORT`, `secrets`).
+    #[serde(default)]
+    pub granted: Vec<String>,
     /// Calls into the package.
     pub calls: u64,
     /// Time spent in it, ns.

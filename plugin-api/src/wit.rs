@@ -73,7 +73,7 @@ macro_rules! carry_types {
             exporter::ExporterNeeds { columns, files, tables }
             exporter::Output { file, order, append, data }
             gpu::Reading { gpu, uuid, model, field, unit, counter, value, host, labels }
-            gpu::Scrape { status, content_type, body }
+            endpoint::HttpAnswer { status, content_type, body }
         );
         $crate::carry_types!(@enums $wit
             error::ErrorKind { Failed, InvalidOptions, InvalidInput, Unsupported, Panicked, Breach }

@@ -4,7 +4,7 @@ use std::{ffi::OsString, sync::Arc};
 
 use aiperf_config::PluginPlan;
 use aiperf_host::{
-    BundledPackage, PluginHost,
+    BundledPackage, Capability, PluginHost,
     discovery::{Places, discover},
     resolve::{Pin, resolve},
 };
@@ -32,6 +32,11 @@ pub(crate) fn packages() -> Vec<BundledPackage> {
     ]
 }
 
+/// What is wrong with `--plugin-grant`.
+fn granting(problem: impl std::fmt::Display) -> Failure {
+    Failure::usage(format!("--plugin-grant: {problem}"))
+}
+
 /// The host of a plan: the built-in registry, installed ones, and those that were named. With it, what was wrong with
 /// installed registry files that were left out.
 ///
@@ -56,9 +61,19 @@ pub(crate) fn host(plan: &PluginPlan) -> Result<(Arc<PluginHost>, Vec<String>), 
         .options
         .iter()
         .map(|(section, options)| (section.as_str(), &options.0));
+    let grants = plan
+        .grants
+        .iter()
+        .map(|grant| match Capability::parse(&grant.capability) {
+            Some(capability) => Ok((grant.package.as_str(), capability)),
+            None => Err(granting(format!("unknown capability `{}`", grant.capability)).with_help(Capability::FORM)),
+        })
+        .collect::<Result<Vec<_>, _>>()?;
     let host = PluginHost::new(resolution, &packages())
         .wasm_only(plan.wasm_only)
         .with_wasm(components::settings(plan))
+        .with_grants(grants.iter().map(|(package, capability)| (*package, capability)))
+        .map_err(granting)?
         .with_options(options)?;
     Ok((Arc::new(host), warnings))
 }

@@ -21,6 +21,10 @@ pub(crate) fn lines(command_line: &str, plan: &ArtifactPlan, outcome: &RunOutcom
             package.package, package.version
         );
     }
+    for package in packages.iter().filter(|package| !package.granted.is_empty()) {
+        let granted = package.granted.join(", ");
+        let _ = writeln!(text, "Granted to {} {}: {granted}", package.package, package.version);
+    }
     let folder = absolute(&outcome.folder);
     let _ = writeln!(text, "Artifacts: {folder}");
     for (label, file) in exports(plan, &outcome.files) {

@@ -42,9 +42,9 @@ pub(crate) const COMMANDS: [Command; 7] = [
         action: mock::serve,
     },
     Command {
-        name: components::COMPILE_COMMAND,
+        name: components::COMMAND,
         summary: "",
-        action: components::compile,
+        action: components::work,
     },
     Command {
         name: plugins::LOAD_COMMAND,

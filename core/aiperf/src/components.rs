@@ -1,5 +1,5 @@
-//! How this program compiles WebAssembly components: in a child of its own, because a component can be made to cost its
-//! compiler all memory and time there is.
+//! How this program works on WebAssembly files: in a child of its own, because a file can be made to cost its compiler all
+//! memory and time there is.
 
 use std::{
     ffi::OsString,
@@ -9,12 +9,12 @@ use std::{
 };
 
 use aiperf_config::{ExitCode, PluginPlan};
-use aiperf_host::{Compiler, WasmSettings};
+use aiperf_host::{Compiler, Task, WasmSettings};
 
 use crate::failure::Failure;
 
-/// The command of the child: a component comes in, compiled code goes out.
-pub(crate) const COMPILE_COMMAND: &str = "compile-component";
+/// The command of the child, with the name of the task: a file comes in, what was made of it goes out.
+pub(crate) const COMMAND: &str = "wasm-task";
 
 /// Address space of the child, in bytes.
 #[cfg(unix)]
@@ -35,9 +35,7 @@ pub(crate) fn settings(plan: &PluginPlan) -> WasmSettings {
     let cache = absolute("XDG_CACHE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".cache")));
     WasmSettings {
         cache: cache.map(|cache| cache.join("aiperf/wasm")),
-        compiler: std::env::current_exe().map_or(Compiler::Here, |program| {
-            Compiler::Child(program, vec![COMPILE_COMMAND.to_owned()])
-        }),
+        compiler: compiler(),
         call: plan
             .wasm_timeout_s
             .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
@@ -49,17 +47,29 @@ pub(crate) fn settings(plan: &PluginPlan) -> WasmSettings {
     }
 }
 
+/// A child of this program.
+pub(crate) fn compiler() -> Compiler {
+    std::env::current_exe().map_or(Compiler::Here, |program| {
+        Compiler::Child(program, vec![COMMAND.to_owned()])
+    })
+}
+
 /// The child.
 ///
 /// # Errors
-/// When the component is not valid.
-pub(crate) fn compile(_: &[OsString]) -> Result<ExitCode, Failure> {
-    let failed = |error: io::Error| Failure::usage(format!("{COMPILE_COMMAND}: {error}"));
+/// When the file is not what it should be.
+pub(crate) fn work(arguments: &[OsString]) -> Result<ExitCode, Failure> {
+    let failed = |error: io::Error| Failure::usage(format!("{COMMAND}: {error}"));
+    let task = match arguments {
+        [name] => name.to_str().and_then(Task::parse),
+        _ => None,
+    };
+    let task = task.ok_or_else(|| Failure::usage(format!("{COMMAND}: a part of this program calls it")))?;
     limit().map_err(failed)?;
-    let mut component = Vec::new();
-    io::stdin().read_to_end(&mut component).map_err(failed)?;
-    let compiled = aiperf_host::compile(&component).map_err(Failure::usage)?;
-    io::stdout().write_all(&compiled).map_err(failed)?;
+    let mut file = Vec::new();
+    io::stdin().read_to_end(&mut file).map_err(failed)?;
+    let made = task.perform(&file).map_err(Failure::usage)?;
+    io::stdout().write_all(&made).map_err(failed)?;
     Ok(ExitCode::Ok)
 }
 

@@ -103,12 +103,13 @@ fn beyond_calibration(load: &Load) -> Option<String> {
 
 /// What the run has come to.
 fn verdict(outcome: RunOutcome, require_valid: bool) -> Result<ExitCode, Failure> {
-    if let Some((message, plugin)) = outcome.failure {
-        return Err(if plugin {
-            Failure::plugin(message)
-                .with_help("what was measured until then is in the report; the fault is the plugin's: tell its vendor")
-        } else {
-            Failure::usage(message)
+    if let Some(failed) = outcome.failure {
+        const MEASURED: &str = "what was measured until then is in the report";
+        return Err(match (failed.plugin, failed.help) {
+            (true, Some(help)) => Failure::plugin(failed.message).with_help(format!("{help}; {MEASURED}")),
+            (true, None) => Failure::plugin(failed.message)
+                .with_help(format!("{MEASURED}; the fault is the plugin's: tell its vendor")),
+            (false, _) => Failure::usage(failed.message),
         });
     }
     if outcome.valid > 0 {
@@ -263,7 +264,12 @@ mod tests {
             (
                 RunOutcome {
                     valid: 5,
-                    failure: Some(("metric/x panicked".into(), true)),
+                    failure: Some(aiperf_engine::message::Failure {
+                        service: "worker_0".into(),
+                        message: "metric/x panicked".into(),
+                        plugin: true,
+                        help: None,
+                    }),
                     ..outcome()
                 },
                 ExitCode::Plugin,

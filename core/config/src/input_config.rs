@@ -256,6 +256,12 @@ impl RunPlan {
             .map(|(entry, options)| (entry.clone(), json!(options)))
             .collect();
         members.put_when(!options.is_empty(), "options", Value::Object(options));
+        let grants: Vec<_> = plugins
+            .grants
+            .iter()
+            .map(|grant| format!("{}={}", grant.package, grant.capability))
+            .collect();
+        members.put_when(!grants.is_empty(), "grants", json!(grants));
         members.put_when(plugins.timing.is_some(), "timing", json!(plugins.timing));
         members.put_when(!plugins.metrics.is_empty(), "metrics", json!(plugins.metrics));
         members.put_when(!plugins.exporters.is_empty(), "exporters", json!(plugins.exporters));

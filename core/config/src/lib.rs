@@ -25,8 +25,8 @@ pub use exit_code::ExitCode;
 pub use flags::{help, reference_markdown};
 pub use plan::{
     ArtifactPlan, DatasetPlan, DatasetSource, EndpointPlan, ExportLevel, GpuCollectorPlan, Headers, LogLevel,
-    NormalSpec, PhaseKind, PhasePlan, PluginOptions, PluginPin, PluginPlan, RunPlan, Sampling, Secret, TlsPlan,
-    TokenizerChoice, Ui, UrlSpec,
+    NormalSpec, PhaseKind, PhasePlan, PluginGrant, PluginOptions, PluginPin, PluginPlan, RunPlan, Sampling, Secret,
+    TlsPlan, TokenizerChoice, Ui, UrlSpec,
 };
 pub use secrets::Secrets;
 

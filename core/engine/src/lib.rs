@@ -10,6 +10,7 @@ pub mod controller;
 pub mod dataset;
 pub mod gpu;
 pub mod message;
+pub mod outgoing;
 pub mod phase;
 mod priority;
 pub mod processor;

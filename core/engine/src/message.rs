@@ -2,7 +2,7 @@
 //! carry them. All times are ns on the monotonic clock unless the name says `wall`.
 
 use aiperf_plugin_api::{
-    Column,
+    Column, PluginError,
     endpoint::Usage,
     gpu::Reading,
     report::{PhaseReport, Report, gpu::GpuSection},
@@ -356,6 +356,20 @@ pub struct Failure {
     pub message: String,
     /// A plugin is at fault.
     pub plugin: bool,
+    /// What the user can do, where the plugin says so.
+    pub help: Option<String>,
+}
+
+impl Failure {
+    /// A plugin that failed in a service.
+    pub fn of_plugin(service: impl Into<String>, error: &PluginError) -> Self {
+        Self {
+            service: service.into(),
+            message: error.to_string(),
+            plugin: true,
+            help: error.help.clone(),
+        }
+    }
 }
 
 /// Everything that services say to each other.
@@ -497,6 +511,7 @@ mod tests {
             service: "s".into(),
             message: "m".into(),
             plugin: true,
+            help: Some("h".into()),
         };
         let complete = PhaseComplete {
             phase: 0,

@@ -1,12 +1,16 @@
-//! What the core offers to plugin instances: log, tokenizer, prompt text, seeds, arrival intervals.
+//! What the core offers to plugin instances: log, tokenizer, prompt text, seeds, arrival intervals, and what the user grants.
 
 use std::{
     collections::HashMap,
-    sync::{Mutex, OnceLock, PoisonError},
+    sync::{Arc, Mutex, OnceLock, PoisonError},
+    time::Duration,
 };
 
-use aiperf_plugin_api::{Host, PluginError, Result, Timing, host::LogLevel};
+use aiperf_config::{EndpointPlan, Secret};
+use aiperf_plugin_api::{Host, HttpAnswer, HttpRequest, PluginError, Result, Timing, host::LogLevel};
 use aiperf_tokenizer::{Pending, PromptGenerator, Tokenizer, rng};
+
+use crate::outgoing::{self, Outgoing};
 
 /// A tokenizer that is loaded on a thread of its own; whoever needs it first waits for it.
 #[derive(Default)]
@@ -47,10 +51,28 @@ impl SharedTokenizer {
 /// Services for one instance.
 pub struct Services {
     label: String,
-    tokenizer: std::sync::Arc<SharedTokenizer>,
+    tokenizer: Arc<SharedTokenizer>,
     root_seed: u64,
     prompts: Mutex<Option<Prompts>>,
     arrival: Option<Mutex<Box<dyn Timing>>>,
+    requests: Arc<PluginRequests>,
+}
+
+/// What the host does for plugins that the user has granted it to: the same for all of a run.
+pub struct PluginRequests {
+    outgoing: Outgoing,
+    api_key: Option<Secret>,
+}
+
+impl PluginRequests {
+    /// As the plan says: certificates are checked against those of `--tls-ca-file`, if given. Neither `--insecure` nor the
+    /// client's certificate nor the proxy are meant for other servers than that under test.
+    pub fn new(endpoint: &EndpointPlan, version: &str) -> Self {
+        Self {
+            outgoing: Outgoing::new(version, endpoint.tls.ca_file.clone()),
+            api_key: endpoint.api_key.clone(),
+        }
+    }
 }
 
 struct Prompts {
@@ -60,13 +82,19 @@ struct Prompts {
 
 impl Services {
     /// Services for the instance called `label` in messages.
-    pub fn new(label: impl Into<String>, tokenizer: std::sync::Arc<SharedTokenizer>, root_seed: u64) -> Self {
+    pub fn new(
+        label: impl Into<String>,
+        tokenizer: Arc<SharedTokenizer>,
+        root_seed: u64,
+        requests: Arc<PluginRequests>,
+    ) -> Self {
         Self {
             label: label.into(),
             tokenizer,
             root_seed,
             prompts: Mutex::default(),
             arrival: None,
+            requests,
         }
     }
 
@@ -151,5 +179,17 @@ impl Host for Services {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .intervals(rate, count)
+    }
+
+    fn http(&self, origin: &str, request: HttpRequest, timeout_ms: u32) -> Result<HttpAnswer> {
+        let timeout = match timeout_ms {
+            0 => outgoing::TIMEOUT,
+            ms => Duration::from_millis(ms.into()),
+        };
+        self.requests.outgoing.ask(origin, request, timeout)
+    }
+
+    fn api_key(&self) -> Result<Option<String>> {
+        Ok(self.requests.api_key.as_ref().map(|key| key.expose().to_owned()))
     }
 }

@@ -44,6 +44,7 @@ pub(crate) fn spawn(
                 service,
                 message,
                 plugin,
+                help: None,
             }));
         }
     })
@@ -77,6 +78,7 @@ mod tests {
                 service: "worker_0".into(),
                 message: message.into(),
                 plugin,
+                help: None,
             }))
         };
         assert_eq!(run(|| Ok(())), None);

@@ -5,7 +5,7 @@ use std::{cell::RefCell, sync::Arc, thread, time::Duration};
 
 use aiperf_http::Clock;
 use aiperf_plugin_api::{
-    Timing,
+    PluginError, Timing,
     timing::{DatasetColumns, TimingPlan},
 };
 use crossbeam_channel::{Receiver, RecvTimeoutError};
@@ -52,8 +52,8 @@ pub struct PhaseJob {
 
 impl PhaseJob {
     /// What the timing mode asked for and can't have.
-    fn blame(&self, fault: &TimingFault) -> String {
-        format!("{}: step: phase `{}`: {fault}", self.plugin, self.name)
+    fn blame(&self, fault: &TimingFault) -> PluginError {
+        PluginError::breach(format!("{}: step: phase `{}`: {fault}", self.plugin, self.name))
     }
 }
 
@@ -136,13 +136,13 @@ impl TimingManager {
             lead_ns: LEAD.as_nanos() as u64,
         };
         let started = job.timing.start(&self.timing_plan(&job, start_ns, left.of(&job.mode)));
-        let mut fault = started.err().map(|error| error.to_string());
+        let mut fault = started.err();
         let sampler = &mut self.sampler;
         let (inbox, roots) = (&self.inbox, &self.roots);
         let sampler_fault = RefCell::new(None);
         let next_root = || {
             sampler.next_root().unwrap_or_else(|error| {
-                *sampler_fault.borrow_mut() = Some(error.to_string());
+                *sampler_fault.borrow_mut() = Some(error);
                 u32::MAX
             })
         };
@@ -169,12 +169,10 @@ impl TimingManager {
             if let Some(reason) = reason
                 && !given_up
             {
-                if let Some(message) = &fault {
-                    routes.controller.send(Message::Failed(Failure {
-                        service: SERVICE.into(),
-                        message: message.clone(),
-                        plugin: true,
-                    }))?;
+                if let Some(error) = &fault {
+                    routes
+                        .controller
+                        .send(Message::Failed(Failure::of_plugin(SERVICE, error)))?;
                 }
                 // Also when all has been sent: what is in flight is not waited for.
                 given_up = true;
@@ -203,7 +201,7 @@ impl TimingManager {
                         .ask(step.actions, step.next_wake_ns)
                         .err()
                         .map(|error| job.blame(&error)),
-                    Err(error) => Some(error.to_string()),
+                    Err(error) => Some(error),
                 };
             }
             if now >= next_progress || phase.is_complete() {
@@ -236,11 +234,9 @@ impl TimingManager {
                 }
                 Err(error) => {
                     went_well = false;
-                    routes.controller.send(Message::Failed(Failure {
-                        service: SERVICE.into(),
-                        message: error.to_string(),
-                        plugin: true,
-                    }))?;
+                    routes
+                        .controller
+                        .send(Message::Failed(Failure::of_plugin(SERVICE, &error)))?;
                 }
             }
         }

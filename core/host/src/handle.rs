@@ -5,13 +5,13 @@ use crate::meter::{Plugin, Watch};
 use aiperf_plugin_api::dataset::{DatasetInfo, Sample};
 use aiperf_plugin_api::endpoint::{EndpointDescription, NextStep};
 use aiperf_plugin_api::exporter::ExporterNeeds;
-use aiperf_plugin_api::gpu::{Poll, Scrape};
 use aiperf_plugin_api::metric::Window;
 use aiperf_plugin_api::timing::{Step, TimingPlan};
 use aiperf_plugin_api::{
     Batch, Column, Conversation, Dataset, Decoded, Endpoint, Event, Exchange, Exporter, GpuCollector, HttpRequest,
     Metric, MetricFamily, MetricKind, Output, Probe, RequestInfo, Result, Source, Timing,
 };
+use aiperf_plugin_api::{HttpAnswer, gpu::Poll};
 use std::sync::OnceLock;
 
 /// An instance of an entry. Every call is counted and timed; every error begins with the plugin's name and the call; after
@@ -252,7 +252,7 @@ impl Exporter for ExporterHandle {
 }
 
 impl GpuCollector for GpuCollectorHandle {
-    fn poll(&mut self, now_ns: u64, answer: Option<Scrape>) -> Result<Poll> {
+    fn poll(&mut self, now_ns: u64, answer: Option<HttpAnswer>) -> Result<Poll> {
         self.watch
             .checked("poll", || self.instance.poll(now_ns, answer), Poll::check)
     }

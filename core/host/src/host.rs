@@ -1,5 +1,7 @@
 //! The plugin host of a run.
 
+use crate::capability::Capability;
+use crate::grants::{GrantError, Granted, Grants};
 use crate::handle::{
     DatasetHandle, EndpointHandle, ExporterHandle, GpuCollectorHandle, Handle, MetricHandle, TimingHandle,
 };
@@ -12,7 +14,7 @@ use crate::wasm::WasmSettings;
 use aiperf_plugin_api::package::{Open, Opened};
 use aiperf_plugin_api::{Host, PluginError, Root};
 use serde_json::{Map, Value};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Why an entry cannot be used.
@@ -34,12 +36,13 @@ pub struct PluginHost {
     resolution: Resolution,
     loader: Loader,
     options: Options,
+    grants: Grants,
     packages: Mutex<BTreeMap<PackageKey, PackageState>>,
     plugins: Mutex<BTreeMap<EntryRef, Arc<Plugin>>>,
 }
 
 /// A package, by the index of its registry file and its name.
-type PackageKey = (usize, Name);
+pub(crate) type PackageKey = (usize, Name);
 
 /// An open package, or why it cannot be opened.
 type PackageState = Result<Arc<LoadedPackage>, Arc<LoadError>>;
@@ -56,6 +59,7 @@ impl PluginHost {
     /// A host that opens the packages of `resolution`, the bundled ones from `bundled`.
     pub fn new(resolution: Resolution, bundled: &[BundledPackage]) -> Self {
         Self {
+            grants: Grants::default(),
             resolution,
             loader: Loader {
                 bundled: bundled.to_vec(),
@@ -80,6 +84,19 @@ impl PluginHost {
     pub fn with_wasm(mut self, settings: WasmSettings) -> Self {
         self.loader.wasm = settings;
         self
+    }
+
+    /// Lets packages do what installed ones were granted, and what is granted here by package name. Until this is called,
+    /// none may do anything.
+    ///
+    /// # Errors
+    /// There is no such package, or it does not ask for that.
+    pub fn with_grants<'a>(
+        mut self,
+        grants: impl IntoIterator<Item = (&'a str, &'a Capability)>,
+    ) -> Result<Self, GrantError> {
+        self.grants = Grants::new(&self.resolution, grants)?;
+        Ok(self)
     }
 
     /// Takes the user's options, given by `category/name`. Entries are opened with them.
@@ -159,6 +176,8 @@ impl PluginHost {
         let package = self.package(entry)?;
         let name = self.resolution.entry(entry).name.key().to_owned();
         let watch = Watch::new(self.plugin(entry));
+        let of_package = (entry.file, self.resolution.package(entry).name.clone());
+        let services = Granted::new(services, of_package.1.clone(), self.grants.of(&of_package));
         let instance = watch.call("open", || {
             open(
                 &*package.root,
@@ -166,12 +185,17 @@ impl PluginHost {
                     entry: name,
                     options: self.options.json(entry),
                     core: core.to_owned(),
-                    host: services,
+                    host: Arc::new(services),
                 },
             )
             .map_err(|error| self.options.named(entry, error))
         })?;
         Ok(Handle::new(watch, instance))
+    }
+
+    /// What a package may do.
+    pub(crate) fn granted(&self, package: &PackageKey) -> BTreeSet<Capability> {
+        self.grants.of(package)
     }
 
     /// The packages opened so far and those that could not be.

@@ -26,6 +26,8 @@ pub struct PackageUse {
     pub api: Option<String>,
     /// The compiler that built it.
     pub rustc: Option<String>,
+    /// What the user lets it do beyond computing.
+    pub granted: Vec<String>,
     /// What the user should know.
     pub warnings: Vec<String>,
     /// Its entries in use.
@@ -61,6 +63,7 @@ impl PluginHost {
             .filter_map(|(key, package)| Some((key, package.ok()?)));
         opened
             .filter_map(|((file, name), loaded)| {
+                let granted = self.granted(&(file, name.clone()));
                 let registry = &self.resolution().files()[file];
                 let declared = registry.package(&name)?;
                 let entries = used
@@ -82,6 +85,7 @@ impl PluginHost {
                         .as_ref()
                         .map(|info| info.rustc.clone())
                         .filter(|rustc| !rustc.is_empty()),
+                    granted: granted.iter().map(ToString::to_string).collect(),
                     warnings: aborts.then_some(warning).into_iter().collect(),
                     entries: entries.map(|(&entry, plugin)| self.entry_use(entry, plugin)).collect(),
                 })

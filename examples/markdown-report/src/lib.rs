@@ -5,7 +5,9 @@
 
 pub mod markdown;
 
-use aiperf_sdk::{prelude::*, report::Report};
+use std::sync::Arc;
+
+use aiperf_sdk::{HttpRequest, prelude::*, report::Report};
 
 /// The package.
 pub struct MarkdownReport;
@@ -20,7 +22,7 @@ impl Package for MarkdownReport {
 
     fn exporter(open: Open) -> Result<Box<dyn Exporter>> {
         match open.entry.as_str() {
-            "markdown" => Ok(Box::new(Markdown::new(open.options()?)?)),
+            "markdown" => Ok(Box::new(Markdown::new(open.options()?, open.host)?)),
             _ => Err(open.unknown()),
         }
     }
@@ -36,6 +38,9 @@ pub struct Options {
     pub title: String,
     /// Name of the file, in the artifact folder.
     pub file: String,
+    /// Where the report is posted as well (`https://HOST[:PORT]/PATH`). The user must let the package reach that server:
+    /// `--plugin-grant markdown-report=http:HOST:PORT`.
+    pub post_to: Option<String>,
 }
 
 impl Default for Options {
@@ -43,14 +48,15 @@ impl Default for Options {
         Self {
             title: "Benchmark report".into(),
             file: "report.md".into(),
+            post_to: None,
         }
     }
 }
 
 /// The exporter.
-#[derive(Debug)]
 pub struct Markdown {
     options: Options,
+    host: Arc<dyn Host>,
 }
 
 impl Markdown {
@@ -58,11 +64,28 @@ impl Markdown {
     ///
     /// # Errors
     /// When there is no file name.
-    pub fn new(options: Options) -> Result<Self> {
+    pub fn new(options: Options, host: Arc<dyn Host>) -> Result<Self> {
         if options.file.is_empty() {
             return Err(PluginError::options("`file` is empty"));
         }
-        Ok(Self { options })
+        Ok(Self { options, host })
+    }
+
+    fn post(&self, url: &str, text: &str) -> Result<()> {
+        let authority = url.find("://").map_or(0, |at| at + 3);
+        let path = url[authority..].find('/').map_or(url.len(), |at| authority + at);
+        let request = HttpRequest {
+            method: "POST".into(),
+            path: Some(url[path..].into()).filter(|path: &String| !path.is_empty()),
+            headers: vec![("Content-Type".into(), "text/markdown; charset=utf-8".into())],
+            body: text.into(),
+            parts: Vec::new(),
+        };
+        let answer = self.host.http(&url[..path], request, 0)?;
+        match answer.status {
+            200..300 => Ok(()),
+            status => Err(PluginError::failed(format!("the server at post_to answered {status}"))),
+        }
     }
 }
 
@@ -76,6 +99,13 @@ impl Exporter for Markdown {
 
     fn finish(&mut self, report: &str) -> Result<Vec<Output>> {
         let text = markdown::render(&self.options.title, &Report::parse(report)?);
+        if let Some(url) = &self.options.post_to {
+            // A server that is away takes nothing from the file.
+            if let Err(error) = self.post(url, &text) {
+                self.host
+                    .log(LogLevel::Warning, &format!("the report was not posted: {error}"));
+            }
+        }
         Ok(vec![Output::file(&self.options.file, text)])
     }
 }
@@ -83,7 +113,8 @@ impl Exporter for Markdown {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use aiperf_sdk::testing::{self, Batches};
+    use aiperf_sdk::HttpAnswer;
+    use aiperf_sdk::testing::{self, Batches, FakeHost};
 
     #[test]
     fn the_report_goes_into_its_file() {
@@ -94,6 +125,42 @@ mod tests {
         assert_eq!(outputs.names(), ["out/night.md"]);
         assert!(outputs.file("out/night.md").unwrap().starts_with("# Night\n"));
         assert_eq!(outputs.console(), "");
+    }
+
+    #[test]
+    fn the_report_is_posted_where_the_user_allows_it() {
+        let accepted = HttpAnswer {
+            status: 204,
+            content_type: String::new(),
+            body: Vec::new(),
+        };
+        let host = Arc::new(FakeHost::new().with_server("http://127.0.0.1:9000", accepted));
+        for (post_to, posted) in [
+            ("http://127.0.0.1:9000/hooks/a", true),
+            ("http://127.0.0.1:9001", false),
+        ] {
+            let options = format!(r#"{{"post_to": "{post_to}"}}"#);
+            let open = testing::open_with("markdown", &options, host.clone());
+            let mut exporter = MarkdownReport::exporter(open).unwrap();
+            let report = testing::report(Vec::new());
+            let outputs = testing::export(&mut *exporter, &report, &Batches::of(0), 1).unwrap();
+            let text = outputs.file("report.md").unwrap();
+            let (origin, request) = host.requests().pop().unwrap();
+            if posted {
+                assert_eq!(
+                    (origin.as_str(), request.path.as_deref()),
+                    ("http://127.0.0.1:9000", Some("/hooks/a"))
+                );
+                assert_eq!(
+                    (request.method.as_str(), request.body.as_slice()),
+                    ("POST", text.as_bytes())
+                );
+                assert_eq!(host.logged(), []);
+            } else {
+                assert_eq!((origin.as_str(), request.path), ("http://127.0.0.1:9001", None));
+                assert!(host.logged()[0].1.contains("not granted"), "{:?}", host.logged());
+            }
+        }
     }
 
     #[test]

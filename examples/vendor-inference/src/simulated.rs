@@ -93,7 +93,7 @@ fn energy_j(time_s: f64) -> f64 {
 }
 
 impl GpuCollector for Simulated {
-    fn poll(&mut self, now_ns: u64, _: Option<Scrape>) -> Result<Poll> {
+    fn poll(&mut self, now_ns: u64, _: Option<HttpAnswer>) -> Result<Poll> {
         match self.due_ns {
             Some(due_ns) if now_ns < due_ns => Ok(Poll::Wait((due_ns - now_ns).div_ceil(NS_PER_MS))),
             _ => {

@@ -28,11 +28,10 @@ use crate::{
     PluginError, Result, Source, Timing,
     conversation::ConversationAbi,
     dataset::{DatasetInfoAbi, ProbeAbi, SampleAbi},
-    endpoint::{DecodedAbi, EndpointDescriptionAbi, HttpRequestAbi, RequestInfoAbi},
+    endpoint::{DecodedAbi, EndpointDescriptionAbi, HttpAnswerAbi, HttpRequestAbi, RequestInfoAbi},
     entry::EntryAbi,
     error::PluginErrorAbi,
     exporter::{ExporterNeedsAbi, OutputAbi},
-    gpu::ScrapeAbi,
     host::LogLevel,
     metric::{MetricFamilyAbi, WindowAbi},
     mirror::{self, Mirror},
@@ -243,7 +242,7 @@ impl ExporterObject for Held<dyn Exporter> {
 }
 
 impl GpuCollectorObject for Held<dyn GpuCollector> {
-    fn poll(&mut self, now_ns: u64, scrape: ROption<ScrapeAbi>) -> RResult<PollAbi, PluginErrorAbi> {
+    fn poll(&mut self, now_ns: u64, scrape: ROption<HttpAnswerAbi>) -> RResult<PollAbi, PluginErrorAbi> {
         answer(|| self.get_mut()?.poll(now_ns, Mirror::from_abi(scrape)?))
     }
 }
@@ -277,6 +276,20 @@ impl HostObject for ServedHost {
     }
     fn intervals(&self, rate: f64, count: u32) -> RResult<RVec<u64>, PluginErrorAbi> {
         answer(|| self.0.intervals(rate, count))
+    }
+    fn http(
+        &self,
+        origin: RStr<'_>,
+        request: HttpRequestAbi,
+        timeout_ms: u32,
+    ) -> RResult<HttpAnswerAbi, PluginErrorAbi> {
+        answer(|| {
+            self.0
+                .http(mirror::text(origin)?, Mirror::from_abi(request)?, timeout_ms)
+        })
+    }
+    fn api_key(&self) -> RResult<ROption<RString>, PluginErrorAbi> {
+        answer(|| self.0.api_key())
     }
 }
 

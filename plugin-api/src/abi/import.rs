@@ -11,12 +11,12 @@ use super::{
     },
 };
 use crate::{
-    Batch, Column, Conversation, Dataset, Decoded, Endpoint, Entry, Exchange, Exporter, GpuCollector, Host,
+    Batch, Column, Conversation, Dataset, Decoded, Endpoint, Entry, Exchange, Exporter, GpuCollector, Host, HttpAnswer,
     HttpRequest, Metric, MetricFamily, Output, PluginError, Probe, RequestInfo, Result, Source, Timing,
     dataset::{DatasetInfo, Sample},
     endpoint::{EndpointDescription, NextStep},
     exporter::ExporterNeeds,
-    gpu::{Poll, Scrape},
+    gpu::Poll,
     host::LogLevel,
     metric::Window,
     mirror::{self, Mirror},
@@ -54,6 +54,12 @@ impl Host for ImportedHost {
     }
     fn intervals(&self, rate: f64, count: u32) -> Result<Vec<u64>> {
         result(self.0.intervals(rate, count))
+    }
+    fn http(&self, origin: &str, request: HttpRequest, timeout_ms: u32) -> Result<HttpAnswer> {
+        result(self.0.http(origin.into(), request.into_abi(), timeout_ms))
+    }
+    fn api_key(&self) -> Result<Option<String>> {
+        result(self.0.api_key())
     }
 }
 
@@ -167,7 +173,7 @@ impl Exporter for ImportedExporter {
 struct ImportedGpuCollector(GpuCollectorBox);
 
 impl GpuCollector for ImportedGpuCollector {
-    fn poll(&mut self, now_ns: u64, answer: Option<Scrape>) -> Result<Poll> {
+    fn poll(&mut self, now_ns: u64, answer: Option<HttpAnswer>) -> Result<Poll> {
         result(self.0.poll(now_ns, answer.into_abi()))
     }
 }

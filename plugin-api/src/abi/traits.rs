@@ -15,10 +15,10 @@ use crate::{
     column::{Column, ColumnRef, Validity},
     conversation::ConversationAbi,
     dataset::{DatasetInfoAbi, ProbeAbi, SampleAbi},
-    endpoint::{DecodedAbi, EndpointDescriptionAbi, Exchange, HttpRequestAbi, NextStep, RequestInfoAbi},
+    endpoint::{DecodedAbi, EndpointDescriptionAbi, Exchange, HttpAnswerAbi, HttpRequestAbi, NextStep, RequestInfoAbi},
     error::PluginErrorAbi,
     exporter::{ExporterNeedsAbi, OutputAbi},
-    gpu::{Poll, ReadingAbi, ScrapeAbi},
+    gpu::{Poll, ReadingAbi},
     metric::{MetricFamilyAbi, WindowAbi},
     mirror::{Imported, Mirror},
     timing::TimingPlanAbi,
@@ -37,6 +37,12 @@ pub trait HostObject: Send + Sync {
     fn separator(&self) -> ROption<u32>;
     #[sabi(last_prefix_field)]
     fn intervals(&self, rate: f64, count: u32) -> RResult<RVec<u64>, PluginErrorAbi>;
+    fn http(&self, _: RStr<'_>, _: HttpRequestAbi, _: u32) -> RResult<HttpAnswerAbi, PluginErrorAbi> {
+        RResult::RErr(crate::PluginError::unsupported("http").into_abi())
+    }
+    fn api_key(&self) -> RResult<ROption<RString>, PluginErrorAbi> {
+        RResult::RErr(crate::PluginError::unsupported("api_key").into_abi())
+    }
 }
 
 #[sabi_trait]
@@ -99,7 +105,7 @@ pub trait ExporterObject: Send {
 #[sabi_trait]
 pub trait GpuCollectorObject: Send {
     #[sabi(last_prefix_field)]
-    fn poll(&mut self, now_ns: u64, answer: ROption<ScrapeAbi>) -> RResult<PollAbi, PluginErrorAbi>;
+    fn poll(&mut self, now_ns: u64, answer: ROption<HttpAnswerAbi>) -> RResult<PollAbi, PluginErrorAbi>;
 }
 
 pub type HostBox = HostObject_TO<'static, RBox<()>>;

@@ -250,6 +250,9 @@ fn write_package(json: &mut Pretty, package: &PackageUse) {
     }
     json.key("entries").list(|json| write_texts(json, &package.entries));
     json.key("shadowed").list(|json| write_texts(json, &package.shadowed));
+    if !package.granted.is_empty() {
+        json.key("granted").list(|json| write_texts(json, &package.granted));
+    }
     json.key("calls").integer(package.calls);
     json.key("time_ns").integer(package.time_ns);
     json.key("skipped").integer(package.skipped);
@@ -486,6 +489,7 @@ mod tests {
             sha256: Some("4f0c".to_owned()),
             entries: vec!["endpoint/acme_chat".to_owned()],
             shadowed: Vec::new(),
+            granted: vec!["secrets".into()],
             calls: 3,
             time_ns: 4,
             skipped: 0,
@@ -493,7 +497,7 @@ mod tests {
         let value: serde_json::Value = serde_json::from_str(&text(&report)).unwrap();
         let package = serde_json::json!([{
             "name": "acme", "version": "2.1.0", "form": "native", "sha256": "4f0c",
-            "entries": ["endpoint/acme_chat"], "shadowed": [], "calls": 3, "time_ns": 4, "skipped": 0
+            "entries": ["endpoint/acme_chat"], "shadowed": [], "granted": ["secrets"], "calls": 3, "time_ns": 4, "skipped": 0
         }]);
         assert_eq!(value["packages"], package);
     }

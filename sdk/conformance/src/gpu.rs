@@ -1,6 +1,9 @@
 //! GPU collectors.
 
-use aiperf_sdk::gpu::{Poll, Reading, Scrape};
+use aiperf_sdk::{
+    HttpAnswer,
+    gpu::{Poll, Reading},
+};
 
 use crate::{
     bench::Bench,
@@ -61,8 +64,8 @@ DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION{gpu=\"0\",UUID=\"GPU-0\",modelName=\"NVIDIA
 DCGM_FI_DEV_GPU_UTIL{gpu=\"0\",UUID=\"GPU-0\",modelName=\"NVIDIA H200\"} 87\n\
 DCGM_FI_DEV_GPU_TEMP{gpu=\"0\",UUID=\"GPU-0\",modelName=\"NVIDIA H200\"} 61\n";
 
-fn answer(status: u16, body: impl Into<Vec<u8>>) -> Scrape {
-    Scrape {
+fn answer(status: u16, body: impl Into<Vec<u8>>) -> HttpAnswer {
+    HttpAnswer {
         status,
         content_type: "text/plain; version=0.0.4".to_owned(),
         body: body.into(),
@@ -91,7 +94,7 @@ impl Polled {
 }
 
 /// Polls for some virtual seconds; `reply` answers each request.
-fn poll(bench: &Bench, seconds: u64, mut reply: impl FnMut() -> Option<Scrape>) -> Result<Polled, Stop> {
+fn poll(bench: &Bench, seconds: u64, mut reply: impl FnMut() -> Option<HttpAnswer>) -> Result<Polled, Stop> {
     let mut collector = bench.gpu_collector()?;
     let (mut polled, mut now_ns, mut at_once) = (Polled::default(), BEGIN_NS, 0);
     let mut scrape = None;

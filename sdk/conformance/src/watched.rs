@@ -4,11 +4,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use aiperf_sdk::{
     Batch, Column, Conversation, Dataset, Decoded, Endpoint, ErrorKind, Event, Exchange, Exporter, GpuCollector,
-    HttpRequest, Metric, MetricFamily, Output, PluginError, Probe, RequestInfo, Result, Source, Timing,
+    HttpAnswer, HttpRequest, Metric, MetricFamily, Output, PluginError, Probe, RequestInfo, Result, Source, Timing,
     dataset::{DatasetInfo, Sample},
     endpoint::{EndpointDescription, NextStep},
     exporter::ExporterNeeds,
-    gpu::{Poll, Scrape},
+    gpu::Poll,
     metric::Window,
     timing::{Step, TimingPlan},
 };
@@ -130,7 +130,7 @@ impl Exporter for Watched<dyn Exporter> {
 }
 
 impl GpuCollector for Watched<dyn GpuCollector> {
-    fn poll(&mut self, now_ns: u64, answer: Option<Scrape>) -> Result<Poll> {
+    fn poll(&mut self, now_ns: u64, answer: Option<HttpAnswer>) -> Result<Poll> {
         self.panics.watch("poll", || self.instance.poll(now_ns, answer))
     }
 }

@@ -9,7 +9,7 @@ variable. Implement `Metric` or `Endpoint`, and name your classes in `package`.
 import json
 
 from componentize_py_types import Err
-from wit_world.imports import host, types
+from wit_world.imports import host, http, secrets, types
 
 from .columns import integers, lists, reals, values
 from .exchanges import Chunks, events, get, post, turn, usage
@@ -20,6 +20,8 @@ __all__ = [
     "Endpoint",
     "Failure",
     "Metric",
+    "api_key",
+    "ask",
     "derived",
     "events",
     "family",
@@ -52,6 +54,29 @@ class Failure(Exception):
 def log(message, level=types.LogLevel.INFO):
     """A line for the run's log."""
     host.log(level, str(message))
+
+
+def ask(origin, path="/", *, method="GET", headers=(), body=b"", timeout_ms=0):
+    """Asks a server that the user has granted (`http:HOST:PORT`); `origin` is `http://HOST[:PORT]` or `https://HOST[:PORT]`.
+
+    The answer has `status`, `content_type` and `body` (bytes). Raises `Failure` where that server is not granted, or no whole
+    answer comes in time.
+    """
+    request = types.HttpRequest(method, path, list(headers), bytes(body), [])
+    return _granted(http.http, origin, request, timeout_ms)
+
+
+def api_key():
+    """The run's API key, or None. Raises `Failure` where the user has not granted `secrets`."""
+    return _granted(secrets.api_key)
+
+
+def _granted(call, *arguments):
+    try:
+        return call(*arguments)
+    except Err as error:
+        problem = error.value
+        raise Failure(problem.message, help=problem.help, kind=problem.kind) from None
 
 
 class Metric:
@@ -142,9 +167,13 @@ def _answer(call, *arguments):
     except Failure as failure:
         raise Err(types.PluginError(failure.kind, str(failure), failure.help)) from None
     except Exception as error:
-        places = list(_places(error.__traceback__))
-        host.log(types.LogLevel.DEBUG, f"{type(error).__name__} at " + " > ".join(places))
-        message = f"{type(error).__name__}: {error} ({places[-1]})"
+        name, places = type(error).__name__, list(_places(error.__traceback__))
+        # The stack of an endless recursion says the same a thousand times.
+        few = places if len(places) <= 16 else [*places[:4], f"{len(places) - 12} more", *places[-8:]]
+        host.log(types.LogLevel.DEBUG, f"{name} at " + " > ".join(few))
+        # Some, like MemoryError, have no text.
+        message = f"{name}: {error}" if str(error) else name
+        message = f"{message} ({places[-1]})"
         raise Err(types.PluginError(types.ErrorKind.FAILED, message, None)) from None
 
 

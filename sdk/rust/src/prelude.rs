@@ -6,13 +6,13 @@
 
 pub use crate::{
     Batch, Category, Column, ColumnRef, Conversation, Dataset, Decoded, Endpoint, Entry, Exchange, Exporter,
-    GpuCollector, Host, HttpRequest, Media, Metric, MetricFamily, MetricKind, MetricSpec, Output, Package, PluginError,
-    Probe, RequestInfo, Result, Source, Timing, Turn,
+    GpuCollector, Host, HttpAnswer, HttpRequest, Media, Metric, MetricFamily, MetricKind, MetricSpec, Output, Package,
+    PluginError, Probe, RequestInfo, Result, Source, Timing, Turn,
     dataset::{DatasetInfo, Sample},
     endpoint::{AuthKind, ChunkKind, EndpointDescription, NextStep, ResponseError, Usage},
     exporter::ExporterNeeds,
     fields,
-    gpu::{Poll, Reading, Scrape},
+    gpu::{Poll, Reading},
     host::LogLevel,
     metric::{Population, Total, Window, flags},
     package::{NoOptions, Open},

@@ -63,7 +63,7 @@ impl Built {
         let mut code = fs::read(code)?;
         if form == "wasm" {
             // As `plugins install` does.
-            code = aiperf_host::component(code).map_err(|cause| cause.to_string())?;
+            code = aiperf_host::component(code, &aiperf_host::Compiler::Here).map_err(|cause| cause.to_string())?;
         }
         fs::write(folder.path().join("plugin"), code)?;
         let mut text = format!(

@@ -1,12 +1,12 @@
 //! Fails or panics wherever it is called, and in `Drop`.
 
 use aiperf_sdk::{
-    Batch, Column, Conversation, Dataset, Decoded, Endpoint, ErrorKind, Exchange, Exporter, GpuCollector, HttpRequest,
-    Metric, MetricFamily, Output, PluginError, Probe, RequestInfo, Result, Source, Timing,
+    Batch, Column, Conversation, Dataset, Decoded, Endpoint, ErrorKind, Exchange, Exporter, GpuCollector, HttpAnswer,
+    HttpRequest, Metric, MetricFamily, Output, PluginError, Probe, RequestInfo, Result, Source, Timing,
     dataset::{DatasetInfo, Sample},
     endpoint::{EndpointDescription, NextStep},
     exporter::ExporterNeeds,
-    gpu::{Poll, Scrape},
+    gpu::Poll,
     metric::Window,
     package::Open,
     timing::{Event, Step, TimingPlan},
@@ -153,7 +153,7 @@ impl Exporter for Fault {
 }
 
 impl GpuCollector for Fault {
-    fn poll(&mut self, _: u64, _: Option<Scrape>) -> Result<Poll> {
+    fn poll(&mut self, _: u64, _: Option<HttpAnswer>) -> Result<Poll> {
         self.fail("poll")
     }
 }

@@ -1,8 +1,8 @@
 //! A GPU collector that scrapes.
 
 use aiperf_sdk::{
-    GpuCollector, HttpRequest, PluginError, Result,
-    gpu::{Poll, Reading, Scrape},
+    GpuCollector, HttpAnswer, HttpRequest, PluginError, Result,
+    gpu::{Poll, Reading},
 };
 use serde::Deserialize;
 
@@ -34,7 +34,7 @@ impl Scraper {
 }
 
 impl GpuCollector for Scraper {
-    fn poll(&mut self, now_ns: u64, answer: Option<Scrape>) -> Result<Poll> {
+    fn poll(&mut self, now_ns: u64, answer: Option<HttpAnswer>) -> Result<Poll> {
         let Some(scrape) = answer else {
             if now_ns < self.due_ns {
                 return Ok(Poll::Wait((self.due_ns - now_ns).div_ceil(1_000_000)));

@@ -105,7 +105,7 @@ impl Exporter for Idle {
 }
 
 impl GpuCollector for Idle {
-    fn poll(&mut self, _: u64, _: Option<Scrape>) -> Result<Poll> {
+    fn poll(&mut self, _: u64, _: Option<HttpAnswer>) -> Result<Poll> {
         Ok(Poll::Wait(1))
     }
 }

@@ -10,7 +10,7 @@ use crate::harness::{Finished, Folder, Run, avg, number, target, text};
 use crate::hostile::{package_of, uses};
 
 /// The component; `None` where it cannot be built.
-fn component(test: &str) -> Option<PathBuf> {
+pub(crate) fn component(test: &str) -> Option<PathBuf> {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     let toolchain = Toolchain::or_skip(test)?;
     let build = || {

@@ -13,6 +13,7 @@
 //! | `interrupts` | Ctrl-C once and twice |
 //! | `secrets` | keys appear nowhere |
 //! | `transport` | https with the certificates that flags name; a proxy, and none from the environment |
+//! | `grants` | what a package may do beyond computing: nothing that the user does not say |
 //! | `hostile` | plugins that panic, return nonsense or never return |
 //! | `plugins` | built-ins as shared libraries; broken packages |
 //! | `real_server` | a llama.cpp server |
@@ -28,6 +29,7 @@ mod bad_input;
 mod calibration;
 mod failures;
 mod gpu_telemetry;
+mod grants;
 mod harness;
 mod hostile;
 mod hostile_components;

@@ -9,7 +9,7 @@ use aiperf_sdk::testing::{self, Batches, FakeHost, Reply, Response, VirtualEngin
 use aiperf_sdk::{Endpoint, Turn, fields};
 
 use crate::examples::run_acme;
-use crate::harness::{AcmeServer, Compiler, Package, plugins, profile};
+use crate::harness::{AcmeServer, Compiler, Hook, Package, plugins, profile};
 
 /// The native package and the component of an example; the component conforms. `None` where no component can be built.
 #[track_caller]
@@ -228,4 +228,33 @@ fn an_exporter() {
         );
         outputs
     });
+}
+
+#[test]
+fn a_report_is_posted_where_the_user_allows_it() {
+    const TEST: &str = "components::a_report_is_posted_where_the_user_allows_it";
+    let Some(packages) = both(TEST, "markdown-report", "markdown-report", "") else {
+        return;
+    };
+    for package in packages {
+        let hook = Hook::open();
+        let address = hook.address();
+        let flags = format!(
+            "--url mock:?tokens=3 --request-count 2 --plugin-registry {} --exporter markdown \
+             --plugin-opt exporter/markdown.post_to=http://{address}/hooks/nightly",
+            package.registry(),
+        );
+        // What it may not do is no reason for this exporter to give up.
+        let without = profile(&flags).succeeded();
+        assert!(without.artifact("report.md").starts_with("# Benchmark report"));
+        let refused = format!("the report was not posted: http:{address} is not granted to package markdown-report");
+        assert!(without.stderr.contains(&refused), "{without}");
+        assert!(!hook.was_reached());
+        let with = hook
+            .while_answering(|| profile(&format!("{flags} --plugin-grant markdown-report=http:{address}")).succeeded());
+        let (head, body) = with.0;
+        assert!(head.starts_with("POST /hooks/nightly HTTP/1.1\r\n"), "{head}");
+        assert_eq!(body, with.1.artifact("report.md"));
+        assert!(!with.1.stderr.contains("was not posted"), "{}", with.1);
+    }
 }

@@ -85,6 +85,22 @@ pub const ALL: &[Fuzz] = &[
         ],
     },
     Fuzz {
+        name: "component",
+        run: component,
+        words: &[
+            b"\0asm\x0d\0\x01\0",
+            b"\0asm\x01\0\0\0",
+            b"aiperf:plugin/manifest@1.0.0",
+            b"aiperf:plugin/host@1.0.0",
+            b"aiperf:plugin/gpu-collector@1.0.0",
+            b"@99999999999.0",
+            b".aiperf",
+            b"AIPERF\0\x01",
+            b"\xff\xff\xff\xff\x0f",
+            b"\x80\x80\x80\x80\x80\x80\0",
+        ],
+    },
+    Fuzz {
         name: "version_record",
         run: version_record,
         words: &[
@@ -391,6 +407,14 @@ fn registry(bytes: &[u8]) {
 fn version_record(bytes: &[u8]) {
     if let Err(cause) = aiperf_host::load::version_info(bytes) {
         assert!(!cause.to_string().is_empty());
+    }
+}
+
+/// A component: what is read from it before anything is compiled.
+fn component(bytes: &[u8]) {
+    match aiperf_host::component_info(bytes) {
+        Ok(info) => assert_eq!(info.api.major, aiperf_sdk::api::record::API.major),
+        Err(cause) => assert!(!cause.to_string().is_empty()),
     }
 }
 

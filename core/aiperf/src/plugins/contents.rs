@@ -12,7 +12,7 @@ use aiperf_host::{
 };
 
 use super::digest;
-use crate::failure::Failure;
+use crate::{components, failure::Failure};
 
 /// Files beside the registry file that go where the package goes, by the beginning of their names.
 const PAPERS: [&str; 5] = ["COPYING", "LICENCE", "LICENSE", "NOTICE", "README"];
@@ -53,6 +53,7 @@ pub(super) fn files(file: &RegistryFile) -> Result<BTreeSet<PathBuf>, Failure> {
 /// In a screen, when one of the files is nothing that this program could run.
 pub(super) fn made_components(file: &RegistryFile) -> Result<BTreeMap<PathBuf, Vec<u8>>, Failure> {
     let mut made = BTreeMap::new();
+    let compiler = components::compiler();
     for package in file.packages() {
         let Form::Wasm { path, .. } = &package.form else {
             continue;
@@ -61,10 +62,11 @@ pub(super) fn made_components(file: &RegistryFile) -> Result<BTreeMap<PathBuf, V
         if !full.is_file() {
             continue;
         }
-        load::inspect(file, package).map_err(|error| Failure::from(&*error))?;
+        load::inspect(file, package, &compiler).map_err(|error| Failure::from(&*error))?;
         let unusable = |problem: String| Failure::plugin(format!("{}: {problem}", full.display()));
         let bytes = fs::read(&full).map_err(|error| unusable(format!("it can't be read: {error}")))?;
-        let component = aiperf_host::component(bytes.clone()).map_err(|cause| unusable(cause.to_string()))?;
+        let component =
+            aiperf_host::component(bytes.clone(), &compiler).map_err(|cause| unusable(cause.to_string()))?;
         if component != bytes {
             made.insert(path.clone(), component);
         }

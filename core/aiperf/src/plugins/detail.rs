@@ -12,7 +12,7 @@ use super::{
     list::status,
     view::{EntryView, PackageView},
 };
-use crate::failure::Failure;
+use crate::{components, failure::Failure};
 
 /// An entry with its package.
 #[derive(Debug, Serialize)]
@@ -62,7 +62,7 @@ pub(super) fn details(resolution: &Resolution, role: Role, name: &str) -> Result
 
 fn detail(resolution: &Resolution, entry: EntryRef, view: EntryView) -> Detail {
     let (file, package) = (resolution.file(entry), resolution.package(entry));
-    let (record, problem) = match load::inspect(file, package) {
+    let (record, problem) = match load::inspect(file, package, &components::compiler()) {
         Ok(info) => (info, None),
         Err(error) => (None, Some(error.cause.to_string())),
     };
@@ -126,7 +126,7 @@ fn block(detail: &Detail) -> String {
     line("plugin API", &from.api);
     line("license", from.license.as_deref().unwrap_or_default());
     line("homepage", from.homepage.as_deref().unwrap_or_default());
-    line("asks for", &from.capabilities.join(", "));
+    line("asks for", &from.asks_for());
     if let Some(record) = record {
         let panics = if from.form == "wasm" {
             "a panic ends its instance alone"
@@ -228,7 +228,7 @@ endpoint:
         let text = text(&details);
         for line in [
             "  form:         native, unsandboxed",
-            "  asks for:     http:telemetry.example.com:443, secrets",
+            "  asks for:     http:telemetry.example.com:443, secrets (not granted)",
             "  options:      retries (integer <= 10, default 3): Attempts.",
             "                region (eu | us, required)",
         ] {

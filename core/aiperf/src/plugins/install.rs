@@ -9,6 +9,7 @@ use std::{
 
 use aiperf_config::ExitCode;
 use aiperf_host::{
+    Capability, GRANTED_FILE, Name,
     discovery::{self, Places},
     registry::{Form, RegistryFile, Source},
 };
@@ -38,6 +39,13 @@ fn command() -> Command {
                 .action(ArgAction::SetTrue)
                 .help("Replace the package if it is installed already"),
         )
+        .arg(
+            Arg::new("grant")
+                .long("grant")
+                .value_name("CAPABILITY")
+                .action(ArgAction::Append)
+                .help("Let it do something that it asks for, http:HOST:PORT or secrets, in every run; may be repeated"),
+        )
         .arg(output_argument())
 }
 
@@ -55,7 +63,9 @@ struct Installed {
     /// Some of it is native code.
     unsandboxed: bool,
     /// Capabilities that the packages ask for.
-    asks_for: Vec<String>,
+    asks_for: Vec<Capability>,
+    /// Those of them that were granted.
+    granted: Vec<Capability>,
 }
 
 /// A package that is installed.
@@ -149,7 +159,8 @@ pub(super) fn run(arguments: &[OsString]) -> Result<ExitCode, Failure> {
         open_in_child(&file.source.to_string(), package, &registries)
             .map_err(|problem| Failure::plugin(format!("{} was not installed: {problem}", package.name)))?;
     }
-    let copied = copy(&file, &filled.text, &made, &folder, &target)?;
+    let granted = grants(&file, words.all("grant"))?;
+    let copied = copy(&file, &filled.text, &made, &granted, &folder, &target)?;
     let installed = Installed {
         packages: Installation::of(&file).collect(),
         entries: file
@@ -168,6 +179,7 @@ pub(super) fn run(arguments: &[OsString]) -> Result<ExitCode, Failure> {
             .iter()
             .flat_map(|package| package.capabilities.iter().cloned())
             .collect(),
+        granted: granted.into_iter().map(|(_, capability)| capability).collect(),
         folder: target,
     };
     let text = if words.json() {
@@ -194,14 +206,23 @@ fn told(file: &RegistryFile, installed: &Installed) -> String {
     if installed.unsandboxed {
         told.push_str("Native code, unsandboxed: it can do what you can.\n");
     } else {
-        told.push_str("Sandboxed: it reaches no file, no network, no clock and no environment variable.\n");
-        told.push_str(&match installed.asks_for.as_slice() {
-            [] => "It asks for nothing beyond that.\n".to_owned(),
-            asks_for => format!(
-                "It asks for {}; installing it grants none of that.\n",
-                asks_for.join(", ")
-            ),
-        });
+        told.push_str("Sandboxed: it reaches no file, no network, no clock and no environment variable by itself.\n");
+        if installed.asks_for.is_empty() {
+            told.push_str("It asks for nothing beyond that.\n");
+        }
+    }
+    let met = |asked: &&Capability| installed.granted.iter().any(|grant| asked.covers(grant));
+    for grant in &installed.granted {
+        told.push_str(&format!("Granted: {grant}\n"));
+    }
+    for capability in installed.asks_for.iter().filter(|asked| !met(asked)) {
+        let grant = match capability {
+            Capability::AnyHttp => "http:HOST:PORT".to_owned(),
+            other => other.to_string(),
+        };
+        told.push_str(&format!(
+            "It asks for {capability}, which is not granted: `--grant {grant}` when it is installed does that\n"
+        ));
     }
     told.push_str(&format!("Entries: {}\n", installed.entries.join(", ")));
     for entry in file.entries() {
@@ -211,6 +232,28 @@ fn told(file: &RegistryFile, installed: &Installed) -> String {
         told.push_str(&format!("To undo: aiperf plugins remove {}\n", first.name));
     }
     told
+}
+
+/// The packages that are to be granted something, with that. It goes to those which ask for it.
+fn grants(file: &RegistryFile, words: Vec<String>) -> Result<Vec<(Name, Capability)>, Failure> {
+    let mut grants = Vec::new();
+    for word in words {
+        let capability = Capability::parse(&word).ok_or_else(|| {
+            Failure::usage(format!("--grant: unknown capability `{word}`")).with_help(Capability::FORM)
+        })?;
+        let mut refused = None;
+        let before = grants.len();
+        for package in file.packages() {
+            match package.asks_for(&capability) {
+                Ok(()) => grants.push((package.name.clone(), capability.clone())),
+                Err(error) => refused = Some(error),
+            }
+        }
+        if let (true, Some(error)) = (grants.len() == before, refused) {
+            return Err(Failure::usage(format!("--grant: {error}")));
+        }
+    }
+    Ok(grants)
 }
 
 /// Unpacks an archive into a temporary folder, which goes when it is dropped; the other is that of the package.
@@ -268,12 +311,13 @@ fn copy(
     file: &RegistryFile,
     text: &str,
     made: &BTreeMap<PathBuf, Vec<u8>>,
+    granted: &[(Name, Capability)],
     folder: &Path,
     target: &Path,
 ) -> Result<Vec<PathBuf>, Failure> {
     let staging = folder.with_file_name(format!(".installing-{}", std::process::id()));
     let old = folder.with_file_name(format!(".replaced-{}", std::process::id()));
-    let done = stage(file, text, made, &staging).and_then(|copied| {
+    let done = stage(file, text, made, granted, &staging).and_then(|copied| {
         let moved = fs::create_dir_all(folder)
             .and_then(|()| match target.symlink_metadata() {
                 Ok(_) => fs::rename(target, &old),
@@ -298,12 +342,17 @@ fn stage(
     file: &RegistryFile,
     text: &str,
     made: &BTreeMap<PathBuf, Vec<u8>>,
+    granted: &[(Name, Capability)],
     staging: &Path,
 ) -> Result<Vec<PathBuf>, Failure> {
     let failed =
         |path: &Path, error: std::io::Error| Failure::usage(format!("{} can't be written: {error}", path.display()));
     let mut copied = vec![PathBuf::from("registry.yaml")];
     for path in contents::files(file)? {
+        if path == Path::new(GRANTED_FILE) {
+            let problem = format!("a package can't bring a file {GRANTED_FILE}: it says what the user grants");
+            return Err(Failure::plugin(problem));
+        }
         let to = staging.join(&path);
         let parent = to.parent().unwrap_or(staging);
         fs::create_dir_all(parent)
@@ -318,5 +367,13 @@ fn stage(
     fs::create_dir_all(staging)
         .and_then(|()| fs::write(&registry, text))
         .map_err(|error| failed(&registry, error))?;
+    if !granted.is_empty() {
+        let path = staging.join(GRANTED_FILE);
+        let lines: String = granted
+            .iter()
+            .map(|(package, capability)| format!("{package} {capability}\n"))
+            .collect();
+        fs::write(&path, lines).map_err(|error| failed(&path, error))?;
+    }
     Ok(copied)
 }

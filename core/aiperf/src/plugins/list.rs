@@ -75,7 +75,7 @@ pub(super) fn package(view: &View) -> String {
             ("declared", package.declared.clone()),
             ("license", package.license.clone().unwrap_or_default()),
             ("homepage", package.homepage.clone().unwrap_or_default()),
-            ("asks for", package.capabilities.join(", ")),
+            ("asks for", package.asks_for()),
         ];
         for (label, value) in lines.into_iter().filter(|line| !line.1.is_empty()) {
             text.push_str(&format!("  {:14}{value}\n", format!("{label}:")));

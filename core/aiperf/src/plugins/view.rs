@@ -1,7 +1,7 @@
 //! The registry as it is shown: plain data, for text and JSON alike.
 
 use aiperf_host::{
-    ConfigSchema, OptionInfo, Role,
+    Capability, ConfigSchema, OptionInfo, Role, granted_at_installation,
     registry::{Form, HOST_TARGET, OnError, Package, RegistryFile},
     resolve::{EntryRef, Resolution, Verdict},
 };
@@ -39,7 +39,10 @@ pub(super) struct PackageView {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) homepage: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(super) capabilities: Vec<String>,
+    pub(super) capabilities: Vec<Capability>,
+    /// Those of them that it was granted when it was installed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) granted: Vec<Capability>,
 }
 
 impl PackageView {
@@ -69,6 +72,28 @@ impl PackageView {
             license: package.license.clone(),
             homepage: package.homepage.clone(),
             capabilities: package.capabilities.clone(),
+            granted: granted_at_installation(file, package),
+        }
+    }
+
+    /// What it asks for and what of that is granted, in words; empty if it asks for nothing.
+    pub(super) fn asks_for(&self) -> String {
+        let asked = self
+            .capabilities
+            .iter()
+            .map(ToString::to_string)
+            .collect::<Vec<_>>()
+            .join(", ");
+        let granted = self
+            .granted
+            .iter()
+            .map(ToString::to_string)
+            .collect::<Vec<_>>()
+            .join(", ");
+        match (asked.is_empty(), granted.is_empty()) {
+            (true, _) => String::new(),
+            (false, true) => format!("{asked} (not granted)"),
+            (false, false) => format!("{asked} (granted: {granted})"),
         }
     }
 

@@ -533,6 +533,13 @@ pub(super) static SUPPORTED: &[Flag] = &[
     .secrecy(Secrecy::Option),
     Flag::new(
         Section::Plugins,
+        &["--plugin-grant"],
+        Kind::Each,
+        "",
+        "Let a package do what it asks for: package=http:HOST:PORT or package=secrets; may be repeated.",
+    ),
+    Flag::new(
+        Section::Plugins,
         &["--timing"],
         Kind::Name,
         "request_rate",

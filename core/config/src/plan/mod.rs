@@ -17,7 +17,7 @@ pub use artifacts::{ArtifactPlan, ExportLevel};
 pub use dataset::{DatasetPlan, DatasetSource, NormalSpec, Sampling, TokenizerChoice};
 pub use endpoint::{EndpointPlan, TlsPlan, UrlSpec};
 pub use phase::{PhaseKind, PhasePlan};
-pub use plugins::{PluginPin, PluginPlan};
+pub use plugins::{PluginGrant, PluginPin, PluginPlan};
 pub use secret::{Headers, PluginOptions, Secret};
 pub use telemetry::GpuCollectorPlan;
 

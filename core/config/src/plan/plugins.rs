@@ -16,6 +16,8 @@ pub struct PluginPlan {
     pub pins: Vec<PluginPin>,
     /// Options by entry, which is written `category/name`.
     pub options: BTreeMap<String, PluginOptions>,
+    /// What packages may do beyond computing, for this run.
+    pub grants: Vec<PluginGrant>,
     /// Timing plugin of the profiling phases; `None` = the built-in one that fits the load flags.
     pub timing: Option<String>,
     /// Metrics to run besides the built-in ones.
@@ -39,6 +41,15 @@ impl PluginPlan {
             .cloned()
             .unwrap_or_default()
     }
+}
+
+/// "This package may do that."
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct PluginGrant {
+    /// Package, as typed.
+    pub package: String,
+    /// Capability, as typed: `http:HOST:PORT` or `secrets`.
+    pub capability: String,
 }
 
 /// "Take this entry from that package."

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde_json::Value;
 
 use crate::error::ConfigError;
-use crate::plan::{PluginOptions, PluginPin, PluginPlan};
+use crate::plan::{PluginGrant, PluginOptions, PluginPin, PluginPlan};
 use crate::typed::Typed;
 
 pub(super) fn plugins(typed: &Typed) -> Result<PluginPlan, ConfigError> {
@@ -18,6 +18,7 @@ pub(super) fn plugins(typed: &Typed) -> Result<PluginPlan, ConfigError> {
         registries: registries.iter().map(PathBuf::from).collect(),
         pins: pins(typed)?,
         options: options(typed)?,
+        grants: grants(typed)?,
         timing: typed.name("timing")?,
         metrics: typed.names("metric")?,
         exporters: typed.names("exporter")?,
@@ -53,6 +54,21 @@ fn pins(typed: &Typed) -> Result<Vec<PluginPin>, ConfigError> {
         });
     }
     Ok(pins)
+}
+
+/// Which capabilities there are, and whether a package asks for one, is for the plugin host to say.
+fn grants(typed: &Typed) -> Result<Vec<PluginGrant>, ConfigError> {
+    let read = |value: String| match value.split_once('=') {
+        Some((package, capability)) if !package.trim().is_empty() && !capability.trim().is_empty() => Ok(PluginGrant {
+            package: package.trim().to_owned(),
+            capability: capability.trim().to_owned(),
+        }),
+        _ => Err(typed
+            .bad("plugin-grant", "expected package=capability")
+            .value(value.as_str())
+            .remedy("write --plugin-grant acme=http:telemetry.example.com:443 or --plugin-grant acme=secrets")),
+    };
+    typed.each("plugin-grant").iter().cloned().map(read).collect()
 }
 
 fn options(typed: &Typed) -> Result<BTreeMap<String, PluginOptions>, ConfigError> {

@@ -181,10 +181,7 @@ impl Follow<'_> {
                 outcome.files = done.files;
             }
         }
-        outcome.failure = self
-            .failure
-            .as_ref()
-            .map(|failure| (failure.message.clone(), failure.plugin));
+        outcome.failure = self.failure.clone();
         outcome
     }
 
@@ -330,6 +327,7 @@ fn packages(host: &PluginHost) -> Vec<PackageUse> {
             version: used.version,
             form: used.form.to_owned(),
             sha256: used.sha256,
+            granted: used.granted,
             calls: used.entries.iter().map(|entry| entry.calls).sum(),
             time_ns: used.entries.iter().map(|entry| entry.total_ns).sum(),
             skipped: used.entries.iter().map(|entry| entry.errors).sum(),

@@ -10,7 +10,10 @@ use aiperf_host::PluginHost;
 use aiperf_plugin_api::{report::ErrorGroup, validity::Validity};
 use crossbeam_channel::Receiver;
 
-use crate::{message::Progress, services::SharedTokenizer};
+use crate::{
+    message::{Failure, Progress},
+    services::SharedTokenizer,
+};
 
 /// Everything that a run needs from outside.
 pub struct RunRequest {
@@ -81,6 +84,6 @@ pub struct RunOutcome {
     pub validity: Option<Validity>,
     /// The user cut it short.
     pub interrupted: bool,
-    /// Why the run is not whole, if a service failed; `true` if a plugin is at fault.
-    pub failure: Option<(String, bool)>,
+    /// Why the run is not whole, if a service failed.
+    pub failure: Option<Failure>,
 }

@@ -20,6 +20,7 @@ use crate::{
     message::Message,
     processor::{Families, ProcessorSetup, RecordProcessor, TokenCounter, TokenPolicy},
     records_manager::{Artifacts, RecordsManager, RecordsSetup, gpu::SourceLabel},
+    services::PluginRequests,
     setup::{Opener, SetupError, data, endpoint::EndpointSetup, http, load, measure, telemetry},
     timing_manager::TimingManager,
     validity::Machine,
@@ -46,6 +47,7 @@ pub fn run(request: RunRequest, observer: &mut dyn Observer) -> Result<RunOutcom
         host: &host,
         tokenizer: tokenizer.clone(),
         seed,
+        requests: Arc::new(PluginRequests::new(&plan.endpoint, &version)),
     };
 
     // What needs no tokenizer comes first: it may still be loading.

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use aiperf_plugin_api::{
-    GpuCollector, HttpRequest, PluginError,
-    gpu::{Poll, Reading, Scrape},
+    GpuCollector, HttpAnswer, HttpRequest, PluginError,
+    gpu::{Poll, Reading},
 };
 
 use super::INTERVAL;
@@ -26,7 +26,7 @@ pub enum Step {
 /// A collector being polled.
 pub struct Drive {
     collector: Box<dyn GpuCollector>,
-    answer: Option<Scrape>,
+    answer: Option<HttpAnswer>,
     /// When the answer that readings come from began to arrive.
     answered_ns: Option<u64>,
     since_rest: u32,
@@ -44,7 +44,7 @@ impl Drive {
     }
 
     /// The answer to the last request, and when it began to arrive.
-    pub fn answered(&mut self, answer: Scrape, at_ns: u64) {
+    pub fn answered(&mut self, answer: HttpAnswer, at_ns: u64) {
         self.answer = Some(answer);
         self.answered_ns = Some(at_ns);
     }
@@ -83,7 +83,7 @@ mod tests {
     struct Script(std::vec::IntoIter<Result<Poll, PluginError>>, Vec<Option<u16>>);
 
     impl GpuCollector for Script {
-        fn poll(&mut self, _: u64, answer: Option<Scrape>) -> Result<Poll, PluginError> {
+        fn poll(&mut self, _: u64, answer: Option<HttpAnswer>) -> Result<Poll, PluginError> {
             self.1.push(answer.map(|scrape| scrape.status));
             self.0.next().unwrap_or(Ok(Poll::Readings(Vec::new())))
         }
@@ -103,8 +103,8 @@ mod tests {
         }
     }
 
-    fn ok() -> Scrape {
-        Scrape {
+    fn ok() -> HttpAnswer {
+        HttpAnswer {
             status: 200,
             content_type: String::new(),
             body: Vec::new(),

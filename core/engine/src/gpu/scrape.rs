@@ -1,76 +1,15 @@
 //! Requests of a collector, performed against the source that it was granted and nothing else. One connection, on the
 //! collector's own thread: the workers' clients and their pools are not touched.
 
-use std::{sync::Arc, time::Duration};
-
-use aiperf_config::UrlSpec;
-use aiperf_http::{Body, Cancel, Client, ErrorKind, Exchange, Method, Options, Request, Target, TargetError};
-use aiperf_plugin_api::{HttpRequest, PluginError, gpu::Scrape};
-use bytes::Bytes;
+use aiperf_http::{Cancel, Client, Options};
+use aiperf_plugin_api::{HttpAnswer, HttpRequest, PluginError};
 use tokio::{runtime::Runtime, task::LocalSet};
 
-/// Limit on one scrape, from connecting to the last byte.
-const TIMEOUT: Duration = Duration::from_secs(10);
-/// Largest answer, in bytes.
-const LARGEST: usize = 64 << 20;
-
-/// The source of a collector. Plain data, made before the thread that asks it.
-#[derive(Debug, Clone)]
-pub struct Source {
-    base: String,
-    whole: Arc<Target>,
-    user_agent: String,
-}
-
-impl Source {
-    /// The source of a URL.
-    ///
-    /// # Errors
-    /// When the URL can't be used.
-    pub fn new(url: &UrlSpec, version: &str) -> Result<Self, TargetError> {
-        Ok(Self {
-            base: url.expose().to_owned(),
-            whole: Arc::new(Target::parse(url.expose(), None)?),
-            user_agent: format!("aiperf/{version}"),
-        })
-    }
-
-    /// The request in the form of the HTTP client.
-    fn request(&self, asked: HttpRequest) -> Result<Request, PluginError> {
-        let target = match &asked.path {
-            None => self.whole.clone(),
-            Some(path) if path.starts_with('/') && !path.starts_with("//") => {
-                Arc::new(Target::parse(&self.base, Some(path)).map_err(|error| PluginError::failed(error.to_string()))?)
-            }
-            Some(path) => {
-                let problem = format!("the collector asked for {path:?}, which is no path on its source");
-                return Err(PluginError::failed(problem));
-            }
-        };
-        let method = Method::from_bytes(asked.method.as_bytes())
-            .map_err(|_| PluginError::failed(format!("the collector asked for the method {:?}", asked.method)))?;
-        if !asked.parts.is_empty() {
-            return Err(PluginError::failed(
-                "the collector asked for a multipart body, which is for endpoints",
-            ));
-        }
-        let mut request = Request::new(method, target, Bytes::from(asked.body));
-        let named = asked
-            .headers
-            .iter()
-            .any(|(name, _)| name.eq_ignore_ascii_case("User-Agent"));
-        if !named {
-            request.headers.push(("User-Agent".to_owned(), self.user_agent.clone()));
-        }
-        request.headers.extend(asked.headers);
-        request.timeout = Some(TIMEOUT);
-        Ok(request)
-    }
-}
+use crate::outgoing::{self, Destination, TIMEOUT};
 
 /// Asks a source, from one thread.
 pub struct Scraper {
-    source: Source,
+    source: Destination,
     runtime: Runtime,
     tasks: LocalSet,
     client: Client,
@@ -81,13 +20,11 @@ impl Scraper {
     ///
     /// # Errors
     /// When no runtime can be had.
-    pub fn new(source: Source) -> std::io::Result<Self> {
+    pub fn new(source: Destination) -> std::io::Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let options = Options {
             max_connections: 1,
-            kernel_timestamps: false,
-            max_body: LARGEST,
-            ..Options::default()
+            ..outgoing::options()
         };
         let client = runtime.block_on(async { Client::new(options) });
         Ok(Self {
@@ -103,36 +40,18 @@ impl Scraper {
     ///
     /// # Errors
     /// When the collector asked for something that is refused.
-    pub fn ask(&self, asked: HttpRequest) -> Result<(Scrape, u64), PluginError> {
-        let request = self.source.request(asked)?;
+    pub fn ask(&self, asked: HttpRequest) -> Result<(HttpAnswer, u64), PluginError> {
+        let request = self.source.request(asked, TIMEOUT)?;
         let exchange = self.tasks.block_on(&self.runtime, async {
             self.client.send(&request, &Cancel::new()).await
         });
-        if let Some(error) = exchange
-            .error
-            .as_ref()
-            .filter(|error| error.kind == ErrorKind::InvalidRequest)
-        {
-            return Err(PluginError::failed(format!("the collector's request: {error}")));
-        }
         let at_ns = exchange.timings.first_byte.unwrap_or(exchange.timings.end);
-        Ok((scrape(exchange), at_ns))
-    }
-}
-
-fn scrape(exchange: Exchange) -> Scrape {
-    let content_type = exchange.content_type.unwrap_or_default();
-    let (status, body) = match (exchange.error, exchange.status, exchange.body) {
-        (None, Some(status), Body::Whole { bytes, .. }) => (status, bytes),
-        (None, Some(status), Body::Events(events)) => (status, events.bytes),
-        (None, Some(status), Body::Empty) => (status, Vec::new()),
-        (Some(error), ..) => (0, error.to_string().into_bytes()),
-        (None, None, _) => (0, b"no answer came".to_vec()),
-    };
-    Scrape {
-        status,
-        content_type,
-        body,
+        let no_answer = |reason: String| HttpAnswer {
+            status: 0,
+            content_type: String::new(),
+            body: reason.into_bytes(),
+        };
+        Ok((outgoing::answer(exchange)?.unwrap_or_else(no_answer), at_ns))
     }
 }
 
@@ -147,7 +66,7 @@ mod tests {
     use super::*;
 
     /// A server for one connection: it plays the answers in turn and returns what it was asked.
-    fn server(answers: &'static [&'static str]) -> (UrlSpec, thread::JoinHandle<Vec<String>>) {
+    fn server(answers: &'static [&'static str]) -> (String, thread::JoinHandle<Vec<String>>) {
         let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let served = thread::spawn(move || {
@@ -165,7 +84,7 @@ mod tests {
             }
             asked
         });
-        (UrlSpec::Server(url), served)
+        (url, served)
     }
 
     fn get(path: Option<&str>) -> HttpRequest {
@@ -178,8 +97,8 @@ mod tests {
         }
     }
 
-    fn scraper(url: &UrlSpec) -> Scraper {
-        Scraper::new(Source::new(url, "1.2.3").unwrap()).unwrap()
+    fn scraper(url: &str) -> Scraper {
+        Scraper::new(Destination::new(url, "1.2.3").unwrap()).unwrap()
     }
 
     #[test]
@@ -208,7 +127,7 @@ mod tests {
     #[test]
     fn a_path_that_the_url_ends_in_is_not_doubled() {
         let (url, served) = server(&["HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"]);
-        let with_path = UrlSpec::Server(format!("{}/metrics", url.expose()));
+        let with_path = format!("{url}/metrics");
         let (answer, _) = scraper(&with_path).ask(get(Some("/metrics"))).unwrap();
         assert_eq!((answer.status, answer.body), (200, Vec::new()));
         assert!(served.join().unwrap()[0].starts_with("GET /metrics HTTP/1.1\r\n"));
@@ -229,7 +148,7 @@ mod tests {
 
     #[test]
     fn what_leaves_the_source_is_refused() {
-        let url = UrlSpec::Server("http://127.0.0.1:9".into());
+        let url = "http://127.0.0.1:9";
         let header = |name: &str, value: &str| HttpRequest {
             headers: vec![(name.into(), value.into())],
             ..get(Some("/metrics"))
@@ -246,9 +165,9 @@ mod tests {
             (header("Host", "elsewhere"), "Host"),
             (header("A", "b\r\nC: d"), "A"),
         ] {
-            let error = scraper(&url).ask(asked).unwrap_err();
+            let error = scraper(url).ask(asked).unwrap_err();
             assert!(error.message.contains(part), "{part}: {error}");
         }
-        assert!(Source::new(&UrlSpec::Server("http://u:p@h".into()), "1").is_err());
+        assert!(Destination::new("http://u:p@h", "1").is_err());
     }
 }

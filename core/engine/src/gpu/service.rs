@@ -11,11 +11,12 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, unbounded};
 use super::{
     GRACE,
     drive::{Drive, Step},
-    scrape::{Scraper, Source},
+    scrape::Scraper,
 };
 use crate::{
     bus::{Bus, Route, ServiceId, ServiceKind, Undeliverable},
     message::{GpuEnd, GpuReadings, Message},
+    outgoing::Destination,
 };
 
 /// What the thread of a collector is made of.
@@ -25,7 +26,7 @@ pub struct GpuSetup {
     /// The collector, opened.
     pub collector: Box<dyn GpuCollector>,
     /// What it may ask.
-    pub source: Option<Source>,
+    pub source: Option<Destination>,
 }
 
 /// A collector that can take messages; [`GpuManager::start`] lets it read.
@@ -108,7 +109,7 @@ struct Closing {
 struct Work {
     index: u32,
     drive: Drive,
-    source: Option<Source>,
+    source: Option<Destination>,
     scraper: Option<Scraper>,
     inbox: Receiver<Message>,
     records: Route,

@@ -127,11 +127,7 @@ impl RecordProcessor {
         let gone = |gone: Undeliverable| (gone.to_string(), false);
         // The run is over, and yet every record that comes in still reaches the disk, without the failed family's values.
         for error in failures {
-            let failure = Failure {
-                service: to.name.clone(),
-                message: error.to_string(),
-                plugin: true,
-            };
+            let failure = Failure::of_plugin(&*to.name, &error);
             to.controller.send(Message::Failed(failure)).map_err(gone)?;
         }
         let message = RecordBatch {

@@ -52,6 +52,14 @@ impl ExportError {
             Self::Artifact { source, .. } => matches!(source, ArtifactError::Name(_) | ArtifactError::Taken { .. }),
         }
     }
+
+    /// What the user can do, where the exporter says so.
+    pub fn help(&self) -> Option<String> {
+        match self {
+            Self::Plugin(error) => error.help.clone(),
+            Self::Artifact { .. } => None,
+        }
+    }
 }
 
 /// Where an exporter's column comes from.

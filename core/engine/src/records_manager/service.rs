@@ -99,7 +99,7 @@ impl Work {
             match message {
                 Message::Records(batch) => {
                     if let Err(error) = self.phases.add(&batch) {
-                        self.failed(error.to_string(), true)?;
+                        self.failed(error.to_string(), true, None)?;
                     }
                     let written = self.exporters.write(&batch, &mut self.artifacts);
                     self.report_failed(written)?;
@@ -125,11 +125,12 @@ impl Work {
         Ok(())
     }
 
-    fn failed(&self, message: String, plugin: bool) -> Result<(), Undeliverable> {
+    fn failed(&self, message: String, plugin: bool, help: Option<String>) -> Result<(), Undeliverable> {
         let failure = Failure {
             service: "records_manager".into(),
             message,
             plugin,
+            help,
         };
         self.controller.send(Message::Failed(failure))
     }
@@ -137,7 +138,7 @@ impl Work {
     fn report_failed(&self, errors: Vec<ExportError>) -> Result<(), Undeliverable> {
         errors
             .into_iter()
-            .try_for_each(|error| self.failed(error.to_string(), error.is_plugin()))
+            .try_for_each(|error| self.failed(error.to_string(), error.is_plugin(), error.help()))
     }
 
     fn summarise(&self) -> Result<(), Undeliverable> {
@@ -147,7 +148,7 @@ impl Work {
             failures,
         } = self.phases.report(&self.families, Visibility::default(), &self.gpu);
         for error in failures {
-            self.failed(error.to_string(), true)?;
+            self.failed(error.to_string(), true, error.help)?;
         }
         let valid = self.phases.valid_profiling();
         let gpu = self.gpu.section(self.phases.completed()).map(|(section, more)| {
@@ -173,7 +174,7 @@ impl Work {
                 let finished = self.exporters.finish(&text, &mut self.artifacts);
                 self.report_failed(finished)?;
             }
-            Err(error) => self.failed(error.to_string(), false)?,
+            Err(error) => self.failed(error.to_string(), false, None)?,
         }
         let done = ExportDone {
             console: self.exporters.take_console(),

@@ -13,7 +13,7 @@ use crate::{
     dataset::DatasetError,
     processor::families::Circle,
     records_manager::{ArtifactError, exporters::ExportError},
-    services::{Services, SharedTokenizer},
+    services::{PluginRequests, Services, SharedTokenizer},
 };
 
 /// A run can't be set up.
@@ -119,6 +119,8 @@ pub struct Opener<'a> {
     pub tokenizer: Arc<SharedTokenizer>,
     /// Seed that all streams derive from.
     pub seed: u64,
+    /// What the host does for plugins that were granted it.
+    pub requests: Arc<PluginRequests>,
 }
 
 impl Opener<'_> {
@@ -161,6 +163,7 @@ impl Opener<'_> {
             format!("{}/{}", declared.role, declared.name),
             self.tokenizer.clone(),
             self.seed,
+            self.requests.clone(),
         )
     }
 }

@@ -7,7 +7,8 @@ use serde_json::json;
 
 use super::{Opener, SetupError};
 use crate::{
-    gpu::{GpuSetup, INTERVAL, scrape::Source},
+    gpu::{GpuSetup, INTERVAL},
+    outgoing::Destination,
     records_manager::gpu::SourceLabel,
 };
 
@@ -21,7 +22,7 @@ pub fn gpu_collectors(opener: &Opener<'_>, version: &str) -> Result<Vec<(GpuSetu
         let entry = opener.find(Role::GpuCollector, &named.name)?;
         let collector = opener.host.resolution().entry(entry).name.key().to_owned();
         let core = json!({ "interval_ms": INTERVAL.as_millis() as u64 }).to_string();
-        let mut open = |source: Option<Source>, label: String| {
+        let mut open = |source: Option<Destination>, label: String| {
             let instance = opener
                 .host
                 .open_gpu_collector(entry, &core, Arc::new(opener.services(entry)))?;
@@ -41,7 +42,7 @@ pub fn gpu_collectors(opener: &Opener<'_>, version: &str) -> Result<Vec<(GpuSetu
             open(None, format!("{collector}://localhost"))?;
         }
         for url in &named.sources {
-            let source = Source::new(url, version).map_err(|error| SetupError::Flag {
+            let source = Destination::new(url.expose(), version).map_err(|error| SetupError::Flag {
                 flag: "--gpu-telemetry",
                 problem: error.to_string(),
             })?;

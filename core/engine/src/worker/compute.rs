@@ -294,11 +294,8 @@ impl Compute {
             return Ok(());
         }
         self.at_fault = true;
-        self.controller.send(Message::Failed(Failure {
-            service: self.name.clone(),
-            message: error.to_string(),
-            plugin: true,
-        }))
+        self.controller
+            .send(Message::Failed(Failure::of_plugin(&*self.name, error)))
     }
 
     fn cancel(&mut self, phase: u32, ids: &[u64], reason: CancelReason) {

@@ -5,7 +5,7 @@ use super::{LoadCause, LoadError, native};
 use crate::config_schema::ConfigSchema;
 use crate::name::Name;
 use crate::registry::{Form, Package, RegistryFile, Sha256};
-use crate::wasm::{Component, ComponentFile, WasmPackage, WasmSettings};
+use crate::wasm::{Compiler, Component, ComponentFile, WasmPackage, WasmSettings};
 use aiperf_plugin_api::Category;
 use aiperf_plugin_api::Root;
 use aiperf_plugin_api::abi::PluginModuleRef;
@@ -41,18 +41,22 @@ pub(crate) struct LoadedPackage {
 }
 
 /// What the file of a package says about itself. The file is found, its digest, platform and versions are
-/// checked, and nothing of it runs. `None` for bundled packages.
+/// checked, and nothing of it runs. `None` for bundled packages. `compiler` makes a component of a core module.
 ///
 /// # Errors
 /// The package could not be opened for a reason that shows without loading it.
-pub fn inspect(file: &RegistryFile, package: &Package) -> Result<Option<VersionInfo>, Arc<LoadError>> {
+pub fn inspect(
+    file: &RegistryFile,
+    package: &Package,
+    compiler: &Compiler,
+) -> Result<Option<VersionInfo>, Arc<LoadError>> {
     explained(file, package, None, |place| {
         check_api(package)?;
         match &package.form {
             Form::Native(libraries) => LibraryFile::read(file, libraries, place).map(|library| Some(library.info)),
             Form::Wasm { path, sha256 } => {
                 let (wasm, bytes) = WasmFile::read(file, path, *sha256, place)?;
-                ComponentFile::new(bytes, wasm.digest).map(|component| Some(component.info))
+                ComponentFile::new(bytes, wasm.digest, compiler).map(|component| Some(component.info))
             }
             Form::Bundled(_) => Ok(None),
         }
@@ -75,7 +79,7 @@ impl Loader {
                 Form::Bundled(name) => self.bundled(name)?,
                 Form::Wasm { path, sha256 } => {
                     let (wasm, bytes) = WasmFile::read(file, path, *sha256, place)?;
-                    let component = ComponentFile::new(bytes, wasm.digest)?;
+                    let component = ComponentFile::new(bytes, wasm.digest, &self.wasm.compiler)?;
                     let package = WasmPackage::load(&component, &self.wasm)?;
                     LoadedPackage {
                         root: Root::new(Component(package)),

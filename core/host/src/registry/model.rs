@@ -2,6 +2,7 @@
 
 use super::node::Node;
 use super::{ApiRange, Position, RegistryError};
+use crate::capability::Capability;
 use crate::name::{Name, Role};
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -100,8 +101,8 @@ pub struct Package {
     pub api: ApiRange,
     /// Where its code is.
     pub form: Form,
-    /// What it asks for, such as `http:telemetry.example.com:443`. Asking grants nothing.
-    pub capabilities: Vec<String>,
+    /// What it asks for. Asking grants nothing.
+    pub capabilities: Vec<Capability>,
     /// JSON Schema of its options.
     pub(crate) config_schema: Option<SchemaSource>,
     /// Its licence.

@@ -5,6 +5,7 @@ use super::error::RegistryError;
 use super::fields::{Field, Read, Reader};
 use super::model::{Entry, Form, Library, OnError, Package, RegistryFile, SchemaSource, Sha256, Source};
 use super::node::{Key, Node, Value};
+use crate::capability::Capability;
 use crate::name::{Name, Role, near};
 
 /// The target triple this program was built for.
@@ -152,22 +153,9 @@ impl Reader<'_> {
         })
     }
 
-    /// `http:HOST:PORT` or `secrets`: exactly what is asked for, nothing implied.
-    fn capability(&self, field: &Field<'_>, text: &str) -> Read<String> {
-        let address = text.strip_prefix("http:").and_then(|address| address.rsplit_once(':'));
-        let is_host = |host: &str| {
-            !host.is_empty()
-                && host
-                    .chars()
-                    .all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '[' | ']' | ':'))
-        };
-        let known = text == "secrets"
-            || address.is_some_and(|(host, port)| is_host(host) && port.parse::<u16>().is_ok_and(|port| port > 0));
-        if known {
-            return Ok(text.to_owned());
-        }
-        let help = "write `http:HOST:PORT` (one host and port, such as http:telemetry.example.com:443) or `secrets`";
-        Err(self.wrong(field, format!("unknown capability `{text}`"), help))
+    fn capability(&self, field: &Field<'_>, text: &str) -> Read<Capability> {
+        Capability::asked(text)
+            .ok_or_else(|| self.wrong(field, format!("unknown capability `{text}`"), Capability::ASKING))
     }
 
     fn form(&self, key: &Key, field: &Field<'_>, fields: &[(Key, Node)]) -> Read<Form> {

@@ -44,7 +44,8 @@ fn a_full_file() {
         ("acme-inference", "2.1.0")
     );
     assert!(package.api.contains(1, 4) && !package.api.contains(2, 0));
-    assert_eq!(package.capabilities, ["http:telemetry.example.com:443"]);
+    let asks_for: Vec<String> = package.capabilities.iter().map(ToString::to_string).collect();
+    assert_eq!(asks_for, ["http:telemetry.example.com:443"]);
     assert_eq!(package.schema_file(), Some(Path::new("schema.json")));
     assert_eq!(package.license.as_deref(), Some("Apache-2.0"));
     assert_eq!(package.at, Position { line: 3, column: 3 });

@@ -1,4 +1,4 @@
-//! Compiled code: made in a child process with limits, and kept from one run to the next.
+//! Compiled code, kept from one run to the next.
 //!
 //! Compiled code is machine code. It is loaded only from a folder that belongs to this user and that nobody else may enter;
 //! whoever can write there could as well replace this program.
@@ -7,42 +7,19 @@
     reason = "loading compiled code cannot be checked by the compiler; all of it is in this file"
 )]
 
+use super::compiler::Task;
 use super::component::WasmSettings;
-use super::engine::Runtime;
 use super::inspect::one_line;
 use crate::load::LoadCause;
 use crate::registry::Sha256;
 use sha2::Digest;
+use std::fs::{self, File};
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::io::{self, Read, Write};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::io;
+use std::path::Path;
+use std::time::{Duration, SystemTime};
 use wasmtime::Engine;
 use wasmtime::component::Component;
-
-/// Who compiles components.
-#[derive(Debug, Clone)]
-pub enum Compiler {
-    /// This process.
-    Here,
-    /// A child process: this program with these arguments. It reads a component on its standard input and calls [`compile`].
-    Child(PathBuf, Vec<String>),
-}
-
-/// How long a component may take to compile, by the clock; the child limits its own processor time.
-const COMPILE: Duration = Duration::from_secs(300);
-
-/// Compiles a component: what a child process does.
-///
-/// # Errors
-/// The component is not valid.
-pub fn compile(component: &[u8]) -> Result<Vec<u8>, String> {
-    Runtime::get()?
-        .engine
-        .precompile_component(component)
-        .map_err(|error| one_line(&format!("{error:#}")))
-}
 
 /// The compiled component, from the cache if it is there.
 pub(super) fn load(
@@ -57,23 +34,23 @@ pub(super) fn load(
         .filter(|folder| private(folder))
         .map(|folder| folder.join(name(engine, digest)));
     if let Some(entry) = &entry
-        && let Ok(compiled) = std::fs::read(entry)
+        && let Ok(compiled) = fs::read(entry)
     {
         match deserialize(engine, &compiled) {
-            Ok(component) => return Ok(component),
+            Ok(component) => {
+                used(entry);
+                return Ok(component);
+            }
             // Cut short, or of a version that hashes alike: made anew below.
-            Err(_) => drop(std::fs::remove_file(entry)),
+            Err(_) => drop(fs::remove_file(entry)),
         }
     }
     let failed = |message: String| LoadCause::Compile { message };
-    let compiled = match &settings.compiler {
-        Compiler::Here => compile(bytes),
-        Compiler::Child(program, arguments) => compile_in_child(program, arguments, bytes),
-    }
-    .map_err(failed)?;
+    let compiled = settings.compiler.perform(Task::Compile, bytes).map_err(failed)?;
     if let Some(entry) = &entry {
         // A full disk costs the next run a compilation, not this one its plugin.
         let _ = write(entry, &compiled);
+        prune(entry);
     }
     deserialize(engine, &compiled).map_err(|error| failed(one_line(&format!("{error:#}"))))
 }
@@ -100,8 +77,8 @@ fn private(folder: &Path) -> bool {
     #[cfg(unix)]
     {
         use std::os::unix::fs::{DirBuilderExt, MetadataExt};
-        let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
-        let Ok(found) = made.and_then(|()| std::fs::symlink_metadata(folder)) else {
+        let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
+        let Ok(found) = made.and_then(|()| fs::symlink_metadata(folder)) else {
             return false;
         };
         found.is_dir() && found.mode() & 0o077 == 0 && found.uid() == rustix::process::geteuid().as_raw()
@@ -109,67 +86,100 @@ fn private(folder: &Path) -> bool {
     #[cfg(not(unix))]
     {
         // A user's folder is private there unless it has been shared on purpose.
-        std::fs::create_dir_all(folder).is_ok()
+        fs::create_dir_all(folder).is_ok()
+    }
+}
+
+/// Compiled code that is kept, in bytes: some 20 components of interpreted languages, or thousands of others.
+const KEPT: u64 = 1 << 30;
+
+/// What a run that was ended has left half written goes after a day.
+const UNFINISHED: Duration = Duration::from_secs(86_400);
+
+/// Remembers when an entry was last of use.
+fn used(entry: &Path) {
+    // A cache that cannot be written to still serves.
+    let _ = File::open(entry).and_then(|file| file.set_modified(SystemTime::now()));
+}
+
+/// Removes what has been of no use the longest, until the rest is small enough; never `new`.
+fn prune(new: &Path) {
+    let Some(entries) = new.parent().and_then(|folder| fs::read_dir(folder).ok()) else {
+        return;
+    };
+    let mut kept = Vec::new();
+    for entry in entries.flatten() {
+        let (path, Ok(about)) = (entry.path(), entry.metadata()) else {
+            continue;
+        };
+        let modified = about.modified().unwrap_or(SystemTime::UNIX_EPOCH);
+        match path.extension().and_then(|end| end.to_str()) {
+            Some("cwasm") if path != new => kept.push((modified, about.len(), path)),
+            Some("tmp") if modified.elapsed().is_ok_and(|age| age > UNFINISHED) => drop(fs::remove_file(path)),
+            _ => {}
+        }
+    }
+    kept.sort();
+    let mut total: u64 = kept.iter().map(|(_, bytes, _)| bytes).sum();
+    total += fs::metadata(new).map_or(0, |about| about.len());
+    for (_, bytes, path) in kept {
+        if total <= KEPT {
+            return;
+        }
+        if fs::remove_file(path).is_ok() {
+            total -= bytes;
+        }
     }
 }
 
 /// Under another name first, so that no reader finds half of it.
 fn write(entry: &Path, compiled: &[u8]) -> io::Result<()> {
     let unfinished = entry.with_extension(format!("{}.tmp", std::process::id()));
-    std::fs::write(&unfinished, compiled)
-        .and_then(|()| std::fs::rename(&unfinished, entry))
-        .inspect_err(|_| drop(std::fs::remove_file(&unfinished)))
+    fs::write(&unfinished, compiled)
+        .and_then(|()| fs::rename(&unfinished, entry))
+        .inspect_err(|_| drop(fs::remove_file(&unfinished)))
 }
 
-fn compile_in_child(program: &Path, arguments: &[String], component: &[u8]) -> Result<Vec<u8>, String> {
-    let mut child = Command::new(program)
-        .args(arguments)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .map_err(|error| format!("the compiler cannot be started: {error}"))?;
-    let (input, output, errors) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-    std::thread::scope(|scope| {
-        scope.spawn(move || {
-            // A child that ends early closes its end; it says why itself.
-            input.map(|mut input| input.write_all(component))
-        });
-        let output = scope.spawn(move || read_all(output));
-        let errors = scope.spawn(move || read_all(errors));
-        let ended = wait(&mut child);
-        let (output, errors) = (output.join().unwrap_or_default(), errors.join().unwrap_or_default());
-        match ended {
-            Some(true) => Ok(output),
-            Some(false) => Err(match one_line(&String::from_utf8_lossy(&errors)) {
-                said if said.is_empty() => "the compiler ran out of its memory or time".to_owned(),
-                said => said,
-            }),
-            None => Err(format!("it did not compile within {} s", COMPILE.as_secs())),
-        }
-    })
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-fn read_all(pipe: Option<impl Read>) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    if let Some(mut pipe) = pipe {
-        let _ = pipe.read_to_end(&mut bytes);
+    /// A file of that many bytes without content, last of use so many seconds ago.
+    fn file(folder: &Path, name: &str, bytes: u64, age: u64) {
+        let file = File::create(folder.join(name)).unwrap();
+        file.set_len(bytes).unwrap();
+        file.set_modified(SystemTime::now() - Duration::from_secs(age)).unwrap();
     }
-    bytes
-}
 
-/// Whether the child succeeded; `None` if its time was up and it was ended.
-fn wait(child: &mut Child) -> Option<bool> {
-    let end = Instant::now() + COMPILE;
-    loop {
-        match child.try_wait() {
-            Ok(Some(status)) => return Some(status.success()),
-            Ok(None) if Instant::now() < end => std::thread::sleep(Duration::from_millis(5)),
-            _ => {
-                let _ = child.kill();
-                let _ = child.wait();
-                return None;
-            }
+    fn names(folder: &Path) -> Vec<String> {
+        let names = fs::read_dir(folder).unwrap();
+        let mut names: Vec<_> = names
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn what_is_of_no_use_goes_first() {
+        const QUARTER: u64 = KEPT / 4;
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
+        for (name, age) in [("a.cwasm", 50), ("b.cwasm", 400), ("c.cwasm", 300), ("d.cwasm", 200)] {
+            file(folder, name, QUARTER, age);
         }
+        file(folder, "new.cwasm", QUARTER + 1, 1000);
+        file(folder, "half.7.tmp", 1, 86_500);
+        file(folder, "half.8.tmp", 1, 100);
+        file(folder, "other.txt", 1, 1_000_000);
+        used(&folder.join("b.cwasm"));
+        // 5/4 and a byte: two of the four others have to go, those of no use for 300 and 200 s.
+        prune(&folder.join("new.cwasm"));
+        assert_eq!(
+            names(folder),
+            ["a.cwasm", "b.cwasm", "half.8.tmp", "new.cwasm", "other.txt"]
+        );
+        prune(&folder.join("new.cwasm"));
+        assert_eq!(names(folder).len(), 5, "it is small enough now");
     }
 }

@@ -10,7 +10,6 @@ use super::single::Single;
 use aiperf_plugin_api::dataset::{DatasetInfo, Sample};
 use aiperf_plugin_api::endpoint::{EndpointDescription, NextStep};
 use aiperf_plugin_api::exporter::ExporterNeeds;
-use aiperf_plugin_api::gpu::{Poll, Scrape};
 use aiperf_plugin_api::metric::Window;
 use aiperf_plugin_api::package::Open;
 use aiperf_plugin_api::timing::{Step, TimingPlan};
@@ -19,6 +18,7 @@ use aiperf_plugin_api::{
     Batch, Column, Conversation, Dataset, Decoded, Endpoint, Event, Exchange, Exporter, GpuCollector, HttpRequest,
     Metric, MetricFamily, Output, PluginError, Probe, RequestInfo, Result, Source, Timing,
 };
+use aiperf_plugin_api::{HttpAnswer, gpu::Poll};
 use std::sync::Arc;
 use wasmtime::Store;
 use wasmtime::component::{self, InstancePre, ResourceAny};
@@ -216,8 +216,8 @@ impl WasmGpuCollector {
 }
 
 impl GpuCollector for WasmGpuCollector {
-    fn poll(&mut self, now_ns: u64, answer: Option<Scrape>) -> Result<Poll> {
-        let answer: Option<types::Scrape> = answer.carry();
+    fn poll(&mut self, now_ns: u64, answer: Option<HttpAnswer>) -> Result<Poll> {
+        let answer: Option<types::HttpAnswer> = answer.carry();
         self.0
             .quick(|guest, store, entry| guest.instance().call_poll(store, entry, now_ns, answer.as_ref()))
     }

@@ -1,8 +1,9 @@
 //! A `.wasm` file becomes a package whose entries can be opened.
 
 use super::bindings::exports::aiperf::plugin::manifest;
-use super::cache::{self, Compiler};
+use super::cache;
 use super::categories;
+use super::compiler::Compiler;
 use super::engine::Runtime;
 use super::guest::Guest;
 use super::inspect;
@@ -56,10 +57,10 @@ pub(crate) struct ComponentFile {
 impl ComponentFile {
     /// Looks at the bytes of a file, whose digest is known: it must be a component of this contract that wants nothing but
     /// its services, or a core module that can be made one.
-    pub(crate) fn new(file: Vec<u8>, digest: Sha256) -> std::result::Result<Self, LoadCause> {
+    pub(crate) fn new(file: Vec<u8>, digest: Sha256, compiler: &Compiler) -> std::result::Result<Self, LoadCause> {
         let as_it_is = inspect::is_component(&file);
-        let bytes = inspect::component(file)?;
-        let info = inspect::version_info(&bytes)?;
+        let bytes = inspect::component(file, compiler)?;
+        let info = inspect::component_info(&bytes)?;
         // A core module and the component that `plugins install` makes of it share their compiled code.
         let digest = if as_it_is {
             digest
@@ -114,7 +115,7 @@ impl WasmPackage {
         let (mut store, instance) = self.instantiate(Arc::new(NoHost))?;
         let mut ask = || {
             let manifest = manifest::GuestIndices::new(&self.pre)?.load(&mut store, &instance)?;
-            store.set_epoch_deadline(trap::ticks(allowed));
+            trap::limit(&mut store, allowed);
             let entries = manifest.call_entries(&mut store)?;
             Ok((
                 manifest.call_name(&mut store)?,
@@ -146,7 +147,7 @@ impl WasmPackage {
     pub(super) fn instantiate(&self, services: Arc<dyn Host>) -> std::result::Result<(Store<Guest>, Instance), String> {
         let mut store = Store::new(&self.runtime.engine, Guest::new(services, self.settings.memory));
         store.limiter(|guest| guest);
-        store.set_epoch_deadline(trap::ticks(self.slow()));
+        trap::limit(&mut store, self.slow());
         match self.pre.instantiate(&mut store) {
             Ok(instance) => Ok((store, instance)),
             Err(error) => Err(trap::explain(&error, &store, self.slow())),

@@ -5,7 +5,7 @@ use std::time::Duration;
 use wasmtime::component::{HasSelf, Linker};
 use wasmtime::{Config, Engine};
 
-use super::bindings::aiperf::plugin::{host, source};
+use super::bindings::aiperf::plugin::{host, http, secrets, source};
 use super::guest::Guest;
 
 /// How often the clock of deadlines ticks. A call may take up to one tick longer than allowed.
@@ -34,6 +34,8 @@ impl Runtime {
         let engine = Engine::new(&config()).map_err(|error| format!("{error:#}"))?;
         let mut linker = Linker::new(&engine);
         host::add_to_linker::<_, HasSelf<Guest>>(&mut linker, |guest| guest)
+            .and_then(|()| http::add_to_linker::<_, HasSelf<Guest>>(&mut linker, |guest| guest))
+            .and_then(|()| secrets::add_to_linker::<_, HasSelf<Guest>>(&mut linker, |guest| guest))
             .and_then(|()| source::add_to_linker::<_, HasSelf<Guest>>(&mut linker, |guest| guest))
             .map_err(|error| format!("{error:#}"))?;
         let ticking = engine.clone();

@@ -1,10 +1,11 @@
 //! What an instance holds on the host's side: the services it may call, and its limits.
 
 use super::bindings::aiperf::plugin::types::{self, LogLevel, PluginError};
-use super::bindings::aiperf::plugin::{host, source};
+use super::bindings::aiperf::plugin::{host, http, secrets, source};
 use aiperf_plugin_api::wit::Carry;
 use aiperf_plugin_api::{Host, Source};
 use std::sync::Arc;
+use std::time::Instant;
 use wasmtime::{ResourceLimiter, Result};
 
 /// Elements of one table.
@@ -22,6 +23,8 @@ pub(super) struct Guest {
     pub(super) memory: usize,
     /// Memory was refused.
     pub(super) starved: bool,
+    /// When the call that is being made will be ended.
+    pub(super) until: Instant,
 }
 
 impl Guest {
@@ -33,6 +36,7 @@ impl Guest {
             last_words: None,
             memory: 0,
             starved: false,
+            until: Instant::now(),
         }
     }
 
@@ -104,6 +108,33 @@ impl host::Host for Guest {
     }
     fn intervals(&mut self, rate: f64, count: u32) -> std::result::Result<Vec<u64>, PluginError> {
         self.services.intervals(rate, count).map_err(Carry::carry)
+    }
+}
+
+/// What a request through the host may take at most, in ms, where the guest does not say.
+const HTTP_TIMEOUT: u32 = 10_000;
+
+impl http::Host for Guest {
+    fn http(
+        &mut self,
+        origin: String,
+        request: types::HttpRequest,
+        timeout_ms: u32,
+    ) -> std::result::Result<types::HttpAnswer, PluginError> {
+        // The call's own limit cannot end it while the host waits for a server.
+        let left = self.until.saturating_duration_since(Instant::now()).as_millis();
+        let asked = if timeout_ms == 0 { HTTP_TIMEOUT } else { timeout_ms };
+        let timeout_ms = asked.min(u32::try_from(left).unwrap_or(u32::MAX)).max(1);
+        self.services
+            .http(&origin, request.carry(), timeout_ms)
+            .map(Carry::carry)
+            .map_err(Carry::carry)
+    }
+}
+
+impl secrets::Host for Guest {
+    fn api_key(&mut self) -> std::result::Result<Option<String>, PluginError> {
+        self.services.api_key().map_err(Carry::carry)
     }
 }
 

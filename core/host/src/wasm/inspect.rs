@@ -1,12 +1,13 @@
 //! What a component says about itself, read from its bytes. Nothing is compiled and nothing runs.
 
+use super::compiler::{Compiler, Task};
 use crate::load::LoadCause;
 use aiperf_plugin_api::Category;
 use aiperf_plugin_api::record::{API, ApiVersion, SECTION, VersionInfo, VersionRecord};
 use wasmparser::{Parser, Payload};
 
 /// Interfaces of the core that a component may import.
-const SERVICES: [&str; 3] = ["types", "host", "source"];
+const SERVICES: [&str; 5] = ["types", "host", "http", "secrets", "source"];
 
 /// Whether a `.wasm` file is a component as it is.
 pub(super) fn is_component(bytes: &[u8]) -> bool {
@@ -18,7 +19,7 @@ pub(super) fn is_component(bytes: &[u8]) -> bool {
 ///
 /// # Errors
 /// The bytes are neither.
-pub fn component(bytes: Vec<u8>) -> Result<Vec<u8>, LoadCause> {
+pub fn component(bytes: Vec<u8>, compiler: &Compiler) -> Result<Vec<u8>, LoadCause> {
     if is_component(&bytes) {
         return Ok(bytes);
     }
@@ -27,20 +28,18 @@ pub fn component(bytes: Vec<u8>) -> Result<Vec<u8>, LoadCause> {
             found: crate::load::kind(&bytes).to_owned(),
         });
     }
-    wit_component::ComponentEncoder::default()
-        .validate(true)
-        .module(&bytes)
-        .and_then(|mut encoder| encoder.encode())
-        .map_err(|error| LoadCause::NotAComponent {
-            found: format!(
-                "a core module that cannot be made a component: {}",
-                one_line(&format!("{error:#}"))
-            ),
+    compiler
+        .perform(Task::Compose, &bytes)
+        .map_err(|problem| LoadCause::NotAComponent {
+            found: format!("a core module that cannot be made a component: {problem}"),
         })
 }
 
 /// The versions, the categories and the demands of a component.
-pub(super) fn version_info(component: &[u8]) -> Result<VersionInfo, LoadCause> {
+///
+/// # Errors
+/// The bytes are no component of this contract, or one that wants something that no component gets.
+pub fn component_info(component: &[u8]) -> Result<VersionInfo, LoadCause> {
     let Surface {
         imports,
         exports,

@@ -34,7 +34,7 @@ impl<I: Interface> Instance<I> {
     pub(super) fn open(package: &WasmPackage, open: &Open) -> Result<Self> {
         let (mut store, instance) = package.instantiate(open.host.clone()).map_err(PluginError::failed)?;
         let opened = I::load(package.pre(), &mut store, &instance).and_then(|interface| {
-            store.set_epoch_deadline(trap::ticks(package.slow()));
+            trap::limit(&mut store, package.slow());
             Ok((interface.open(&mut store, &open.carry())?, interface))
         });
         match opened {
@@ -54,7 +54,7 @@ impl<I: Interface> Instance<I> {
         allowed: Duration,
         call: impl FnOnce(&I, &mut Store<Guest>, ResourceAny) -> Answer<W>,
     ) -> std::result::Result<Result<T>, Trapped> {
-        self.store.set_epoch_deadline(trap::ticks(allowed));
+        trap::limit(&mut self.store, allowed);
         self.guest().forget();
         match call(&self.interface, &mut self.store, self.entry) {
             Ok(Ok(answer)) => Ok(Ok(answer.carry())),

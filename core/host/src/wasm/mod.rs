@@ -5,6 +5,7 @@
 //! * `guest`: what an instance holds on the host's side: the services it may call, and its limits. There are no others: a
 //!   component that asks for a file, a socket, a clock or the environment is refused before it runs.
 //! * `component`: a file becomes a component that can be instantiated.
+//! * `compiler`: work on files that nobody vouches for, in a child process with limits.
 //! * `cache`: compiled code, kept from one run to the next.
 //! * `trap`: why a call ended, in words.
 //! * `inspect`: what a component says about itself, read from its bytes.
@@ -15,6 +16,7 @@
 mod bindings;
 mod cache;
 mod categories;
+mod compiler;
 mod component;
 mod engine;
 mod guest;
@@ -24,7 +26,7 @@ mod pool;
 mod single;
 mod trap;
 
-pub use cache::{Compiler, compile};
+pub use compiler::{Compiler, Task};
 pub use component::WasmSettings;
 pub(crate) use component::{Component, ComponentFile, WasmPackage};
-pub use inspect::component;
+pub use inspect::{component, component_info};

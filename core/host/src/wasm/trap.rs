@@ -1,10 +1,10 @@
-//! Why a call into a guest ended without an answer, in words.
+//! How long a call into a guest may take, and why one ended without an answer, in words.
 
 use super::engine::TICK;
 use super::guest::Guest;
 use super::inspect::one_line;
 use aiperf_plugin_api::host::LogLevel;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use wasmtime::{Error, Store, Trap};
 
 /// Puts a trap into words. The guest's own stack goes to the run's log.
@@ -33,7 +33,10 @@ pub(super) fn explain(error: &Error, store: &Store<Guest>, allowed: Duration) ->
     }
 }
 
-/// Ticks of the clock in a time, at least one more than fits.
-pub(super) fn ticks(allowed: Duration) -> u64 {
-    u64::try_from(allowed.as_nanos() / TICK.as_nanos()).unwrap_or(u64::MAX - 1) + 1
+/// Ends the next call when it has taken this long.
+pub(super) fn limit(store: &mut Store<Guest>, allowed: Duration) {
+    // At least one tick more than fits.
+    let ticks = u64::try_from(allowed.as_nanos() / TICK.as_nanos()).unwrap_or(u64::MAX - 1) + 1;
+    store.set_epoch_deadline(ticks);
+    store.data_mut().until = Instant::now() + allowed;
 }

@@ -213,13 +213,17 @@ fn inspecting_runs_nothing() {
     let host = scene.host("library: plugin.so", ENTRIES);
     let entry = host.resolution().find(Role::Endpoint, "echo").unwrap();
     let (file, package) = (host.resolution().file(entry), host.resolution().package(entry));
-    let info = inspect(file, package).unwrap().unwrap();
+    let info = inspect(file, package, &aiperf_host::Compiler::Here).unwrap().unwrap();
     assert_eq!(
         (info.package.as_str(), info.version.as_str(), info.unwinds),
         ("fixture", "1.2.3", true)
     );
     let core = host.resolution().find(Role::Endpoint, "plain").unwrap();
     let (file, package) = (host.resolution().file(core), host.resolution().package(core));
-    assert_eq!(inspect(file, package).unwrap(), None, "a bundled package has no file");
+    assert_eq!(
+        inspect(file, package, &aiperf_host::Compiler::Here).unwrap(),
+        None,
+        "a bundled package has no file"
+    );
     assert!(host.usage().is_empty());
 }

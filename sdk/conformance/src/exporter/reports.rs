@@ -180,6 +180,7 @@ pub(crate) fn usual() -> Report {
             sha256: Some("00".repeat(32)),
             entries: vec!["endpoint/acme".to_owned()],
             shadowed: Vec::new(),
+            granted: Vec::new(),
             calls: 67,
             time_ns: 12_345,
             skipped: 0,

@@ -5,7 +5,9 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use aiperf_plugin_api::{Host, PluginError, Result, Timing, host::LogLevel, package::Open};
+use aiperf_plugin_api::{
+    ErrorKind, Host, HttpAnswer, HttpRequest, PluginError, Result, Timing, host::LogLevel, package::Open,
+};
 
 /// A host with a toy tokenizer, known seeds and prompts, that keeps what is logged.
 ///
@@ -32,6 +34,9 @@ pub struct FakeHost {
     words: Mutex<Vec<String>>,
     calls: Mutex<BTreeMap<String, u32>>,
     log: Mutex<Vec<(LogLevel, String)>>,
+    servers: BTreeMap<String, HttpAnswer>,
+    requests: Mutex<Vec<(String, HttpRequest)>>,
+    api_key: Option<String>,
 }
 
 impl FakeHost {
@@ -52,6 +57,25 @@ impl FakeHost {
     pub fn with_seed(mut self, stream: &str, seed: u64) -> Self {
         self.seeds.insert(stream.to_owned(), seed);
         self
+    }
+
+    /// Grants requests to the server at an origin (`http://HOST:PORT`), which gives each this answer.
+    #[must_use]
+    pub fn with_server(mut self, origin: &str, answer: HttpAnswer) -> Self {
+        self.servers.insert(origin.to_owned(), answer);
+        self
+    }
+
+    /// Grants secrets, with this API key.
+    #[must_use]
+    pub fn with_api_key(mut self, key: &str) -> Self {
+        self.api_key = Some(key.to_owned());
+        self
+    }
+
+    /// The requests made so far, each with its origin.
+    pub fn requests(&self) -> Vec<(String, HttpRequest)> {
+        locked(&self.requests).clone()
     }
 
     /// What has been logged so far.
@@ -167,6 +191,21 @@ impl Host for FakeHost {
             None => Err(PluginError::unsupported("intervals")),
         }
     }
+
+    fn http(&self, origin: &str, request: HttpRequest, _timeout_ms: u32) -> Result<HttpAnswer> {
+        let answer = self.servers.get(origin).cloned();
+        locked(&self.requests).push((origin.to_owned(), request));
+        answer.ok_or_else(|| not_granted(&format!("a request to {origin}")))
+    }
+
+    fn api_key(&self) -> Result<Option<String>> {
+        let key = self.api_key.clone();
+        key.map(Some).ok_or_else(|| not_granted("the API key"))
+    }
+}
+
+fn not_granted(what: &str) -> PluginError {
+    PluginError::new(ErrorKind::Unsupported, format!("{what} is not granted"))
 }
 
 #[cfg(test)]

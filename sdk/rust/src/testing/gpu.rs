@@ -1,8 +1,8 @@
 //! A collector driven in virtual time.
 
 use aiperf_plugin_api::{
-    GpuCollector, HttpRequest, PluginError, Result,
-    gpu::{Poll, Reading, Scrape},
+    GpuCollector, HttpAnswer, HttpRequest, PluginError, Result,
+    gpu::{Poll, Reading},
 };
 
 const NS_PER_MS: u64 = 1_000_000;
@@ -22,7 +22,7 @@ const POLLS_AT_ONE_TIME: u32 = 1_000;
 ///     told: bool,
 /// }
 /// impl GpuCollector for Idle {
-///     fn poll(&mut self, _now_ns: u64, _: Option<Scrape>) -> Result<Poll> {
+///     fn poll(&mut self, _now_ns: u64, _: Option<HttpAnswer>) -> Result<Poll> {
 ///         self.told = !self.told;
 ///         Ok(if self.told { Poll::Readings(Vec::new()) } else { Poll::Wait(100) })
 ///     }
@@ -38,7 +38,7 @@ const POLLS_AT_ONE_TIME: u32 = 1_000;
 pub fn readings(
     collector: &mut dyn GpuCollector,
     duration_ms: u64,
-    mut answer: impl FnMut(&HttpRequest) -> Scrape,
+    mut answer: impl FnMut(&HttpRequest) -> HttpAnswer,
 ) -> Result<Vec<(u64, Vec<Reading>)>> {
     let (mut now_ms, mut polls, mut scrape, mut all) = (0, 0, None, Vec::new());
     while now_ms <= duration_ms {

@@ -15,6 +15,8 @@ pub mod services {
             world services {
                 import aiperf:plugin/types@1.0.0;
                 import aiperf:plugin/host@1.0.0;
+                import aiperf:plugin/http@1.0.0;
+                import aiperf:plugin/secrets@1.0.0;
                 import aiperf:plugin/source@1.0.0;
             }
         "#,
@@ -23,7 +25,7 @@ pub mod services {
     });
 }
 
-pub use services::aiperf::plugin::{host, source, types};
+pub use services::aiperf::plugin::{host, http, secrets, source, types};
 
 pub mod manifest {
     wit_bindgen::generate!({

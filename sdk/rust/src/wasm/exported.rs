@@ -156,7 +156,7 @@ impl<P: Package> gpu_collector::GuestInstance for Stateful<P, dyn GpuCollector> 
     fn open(open: types::Open) -> Answer<gpu_collector::Instance> {
         Self::opened(open)
     }
-    fn poll(&self, now_ns: u64, answer: Option<types::Scrape>) -> Answer<types::Poll> {
+    fn poll(&self, now_ns: u64, answer: Option<types::HttpAnswer>) -> Answer<types::Poll> {
         crossing(self.0.borrow_mut().poll(now_ns, answer.carry()))
     }
 }

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use aiperf_plugin_api::{
-    Batch, ColumnRef, Exchange, Host, PluginError, Result, Source, Validity, host::LogLevel, package::Open, wit::Carry,
+    Batch, ColumnRef, Exchange, Host, HttpAnswer, HttpRequest, PluginError, Result, Source, Validity, host::LogLevel,
+    package::Open, wit::Carry,
 };
 
-use super::bindings::{host, source, types};
+use super::bindings::{host, http, secrets, source, types};
 
 aiperf_plugin_api::carry_types!(types);
 
@@ -38,6 +39,12 @@ impl Host for Services {
     }
     fn intervals(&self, rate: f64, count: u32) -> Result<Vec<u64>> {
         answer(host::intervals(rate, count))
+    }
+    fn http(&self, origin: &str, request: HttpRequest, timeout_ms: u32) -> Result<HttpAnswer> {
+        answer(http::http(origin, &request.carry(), timeout_ms))
+    }
+    fn api_key(&self) -> Result<Option<String>> {
+        answer(secrets::api_key())
     }
 }
 

@@ -1,12 +1,9 @@
-use aiperf_sdk::{
-    ErrorKind,
-    gpu::{Poll, Scrape},
-};
+use aiperf_sdk::{ErrorKind, HttpAnswer, gpu::Poll};
 
 use super::{imported, open};
 
-fn scrape(status: u16, body: &str) -> Option<Scrape> {
-    Some(Scrape {
+fn scrape(status: u16, body: &str) -> Option<HttpAnswer> {
+    Some(HttpAnswer {
         status,
         content_type: "text/plain".to_owned(),
         body: body.as_bytes().to_vec(),

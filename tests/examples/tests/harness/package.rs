@@ -84,9 +84,13 @@ impl Package {
         let host = self.host();
         let resolution = host.resolution();
         let entry = resolution.find(role, entry).unwrap();
-        inspect(resolution.file(entry), resolution.package(entry))
-            .unwrap()
-            .unwrap()
+        inspect(
+            resolution.file(entry),
+            resolution.package(entry),
+            &aiperf_host::Compiler::Here,
+        )
+        .unwrap()
+        .unwrap()
     }
 
     /// The library file of an entry.

@@ -3,7 +3,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use aiperf_plugin_api::gpu::{Poll, Scrape};
+use aiperf_plugin_api::{HttpAnswer, gpu::Poll};
 use crossbeam_channel::Sender;
 
 use super::*;
@@ -16,7 +16,7 @@ const LONG: Duration = Duration::from_secs(60);
 struct Plays<F>(F);
 
 impl<F: FnMut(u64) -> Result<Poll, PluginError> + Send> GpuCollector for Plays<F> {
-    fn poll(&mut self, now_ns: u64, _: Option<Scrape>) -> Result<Poll, PluginError> {
+    fn poll(&mut self, now_ns: u64, _: Option<HttpAnswer>) -> Result<Poll, PluginError> {
         (self.0)(now_ns)
     }
 }

@@ -1,8 +1,8 @@
 //! A collector that asks for a page each 100 ms.
 
 use aiperf_sdk::{
-    GpuCollector, HttpRequest, Result,
-    gpu::{Poll, Reading, Scrape},
+    GpuCollector, HttpAnswer, HttpRequest, Result,
+    gpu::{Poll, Reading},
 };
 
 use super::{Fault, unique};
@@ -63,7 +63,7 @@ impl Broken {
 }
 
 impl GpuCollector for Broken {
-    fn poll(&mut self, now_ns: u64, answer: Option<Scrape>) -> Result<Poll> {
+    fn poll(&mut self, now_ns: u64, answer: Option<HttpAnswer>) -> Result<Poll> {
         if let Some(answer) = answer {
             let page = String::from_utf8_lossy(&answer.body);
             return Ok(Poll::Readings(

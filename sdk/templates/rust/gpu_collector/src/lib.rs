@@ -63,7 +63,7 @@ impl {{type}} {
 }
 
 impl GpuCollector for {{type}} {
-    fn poll(&mut self, now_ns: u64, answer: Option<Scrape>) -> Result<Poll> {
+    fn poll(&mut self, now_ns: u64, answer: Option<HttpAnswer>) -> Result<Poll> {
         if let Some(scrape) = answer {
             return readings(&scrape).map(Poll::Readings);
         }
@@ -75,7 +75,7 @@ impl GpuCollector for {{type}} {
     }
 }
 
-fn readings(scrape: &Scrape) -> Result<Vec<Reading>> {
+fn readings(scrape: &HttpAnswer) -> Result<Vec<Reading>> {
     let body = String::from_utf8_lossy(&scrape.body);
     if scrape.status != 200 {
         return Err(PluginError::failed(format!(
@@ -115,7 +115,7 @@ mod tests {
         let mut collector = {{type}}Package::gpu_collector(testing::open("{{entry}}", options))?;
         testing::readings(&mut *collector, 1_000, |request| {
             assert_eq!(request.path.as_deref(), Some("/metrics"));
-            Scrape {
+            HttpAnswer {
                 status,
                 content_type: "text/plain".into(),
                 body: body.into(),
