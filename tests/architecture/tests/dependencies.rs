@@ -12,6 +12,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("aiperf-plugin-api", &[]),
     ("aiperf-sdk", &["aiperf-plugin-api"]),
     ("aiperf-conformance", &["aiperf-plugin-api", "aiperf-sdk"]),
+    ("aiperf-bench-metrics", &["aiperf-sdk"]),
     ("aiperf-config", &[]),
     ("aiperf-http", &[]),
     ("aiperf-tokenizer", &[]),

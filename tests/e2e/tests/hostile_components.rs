@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use aiperf_guests::Toolchain;
 
-use crate::harness::{Finished, Folder, Run, avg, number, target, text};
+use crate::harness::{Finished, Folder, Run, Started, avg, number, target, text};
 use crate::hostile::{package_of, uses};
 
 /// The component; `None` where it cannot be built.
@@ -25,6 +25,11 @@ pub(crate) fn component(test: &str) -> Option<PathBuf> {
 /// A run in which an entry of the component does something wrong after it has behaved so often. Compiled code is kept from
 /// one run to the next.
 fn run(component: &Path, entry: &str, fault: &str, after: u32, on_error: &str, flags: &str) -> Finished {
+    start(component, entry, fault, after, on_error, flags).finish()
+}
+
+/// The same, under way.
+fn start(component: &Path, entry: &str, fault: &str, after: u32, on_error: &str, flags: &str) -> Started {
     let folder = Folder::new();
     let registry = package_of(&folder, on_error, component);
     let uses = uses(&folder, entry);
@@ -39,7 +44,7 @@ fn run(component: &Path, entry: &str, fault: &str, after: u32, on_error: &str, f
     );
     Run::profile_in(folder, &line)
         .env("XDG_CACHE_HOME", target().join("tmp/wasm-cache"))
-        .finish()
+        .start()
 }
 
 #[test]
@@ -140,6 +145,28 @@ fn traps_without_end_do_no_harm() {
         .iter()
         .find(|one| text(one, "/name") == "hostile");
     assert!(number(hostile.unwrap(), "/skipped") >= 1.0, "{packages}");
+}
+
+#[test]
+fn memory_that_was_taken_is_given_back() {
+    let Some(component) = component("hostile_components::memory_that_was_taken_is_given_back") else {
+        return;
+    };
+    // Two records every 150 ms, and 48 MiB each time: 960 MiB if they stayed.
+    let flags = "--request-count 40 --record-processors 1 --url mock:?tokens=3&ttft=150";
+    let mut run = start(&component, "metric/hostile", "hog_in_record", 0, "skip", flags);
+    let peak = run.peak_memory();
+    let run = run.finish();
+    assert_eq!(run.code, Some(0), "{run}");
+    let packages = run.summary()["packages"].clone();
+    let hostile = packages
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|one| text(one, "/name") == "hostile");
+    let traps = number(hostile.unwrap(), "/skipped");
+    assert!(traps >= 15.0, "{traps} traps: {run}");
+    assert!(peak > 0 && peak < 400, "{peak} MiB after {traps} traps");
 }
 
 #[test]

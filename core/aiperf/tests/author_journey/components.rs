@@ -3,9 +3,9 @@
 use std::{
     env, fs,
     io::Write,
+    os::unix::fs::DirEntryExt,
     path::{Path, PathBuf},
     process::Command,
-    time::SystemTime,
 };
 
 use aiperf_guests::Toolchain;
@@ -57,13 +57,12 @@ fn readme_commands(package: &Path) -> String {
     block.split("```").next().unwrap().to_owned()
 }
 
-/// Compiled code that is kept: each file with the time it was written.
-fn compiled(desk: &Desk) -> Vec<(PathBuf, SystemTime)> {
+/// Compiled code that is kept: each file with its number on the disk, which is another one once it is written anew. (Its time
+/// says when it was last of use.)
+fn compiled(desk: &Desk) -> Vec<(PathBuf, u64)> {
     let folder = desk.path("home/.cache/aiperf/wasm");
     let files = fs::read_dir(folder).into_iter().flatten().flatten();
-    let mut files: Vec<_> = files
-        .map(|file| (file.path(), file.metadata().unwrap().modified().unwrap()))
-        .collect();
+    let mut files: Vec<_> = files.map(|file| (file.path(), file.ino())).collect();
     files.sort();
     files
 }

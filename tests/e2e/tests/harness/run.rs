@@ -220,6 +220,19 @@ impl Started {
         self.child.try_wait().unwrap().is_some()
     }
 
+    /// Waits for the end; the most memory that it had, in MiB, as last seen.
+    pub(crate) fn peak_memory(&mut self) -> u64 {
+        let mut peak = 0;
+        while !self.has_ended() && self.since.elapsed() < DEADLINE {
+            let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap_or_default();
+            let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+            let kib = line.and_then(|line| line.trim().strip_suffix(" kB"));
+            peak = kib.map_or(peak, |kib| kib.parse::<u64>().unwrap() >> 10);
+            thread::sleep(Duration::from_millis(5));
+        }
+        peak
+    }
+
     pub(crate) fn finish(mut self) -> Finished {
         let status = self.wait();
         drop(self.share);
