@@ -1,4 +1,4 @@
-use aiperf_sdk::testing::VirtualHost;
+use aiperf_sdk::testing::FakeHost;
 
 use super::open;
 
@@ -10,7 +10,7 @@ const STREAM: [(&str, &str); 2] = [
 #[test]
 fn constant_intervals_never_drift() {
     for rate in [1_u64, 3, 7, 64, 999, 12_345, 3_000_000] {
-        let mut constant = open("constant", "", VirtualHost::new()).expect("constant");
+        let mut constant = open("constant", "", FakeHost::new()).expect("constant");
         let mut sum = 0;
         for batch in 0..200 {
             let intervals = constant.intervals(rate as f64, 64).expect("intervals");
@@ -27,7 +27,7 @@ fn constant_intervals_never_drift() {
 
 #[test]
 fn a_new_rate_starts_a_new_constant_sequence() {
-    let mut constant = open("constant", "", VirtualHost::new()).expect("constant");
+    let mut constant = open("constant", "", FakeHost::new()).expect("constant");
     // 1/3 s is 333,333,333.3 ns: the sums are 333,333,333 and 666,666,667.
     assert_eq!(
         constant.intervals(3.0, 2).expect("intervals"),
@@ -42,13 +42,13 @@ fn a_new_rate_starts_a_new_constant_sequence() {
 
 #[test]
 fn bursts_leave_no_time() {
-    let mut burst = open("concurrency_burst", "", VirtualHost::new()).expect("burst");
+    let mut burst = open("concurrency_burst", "", FakeHost::new()).expect("burst");
     assert_eq!(burst.intervals(5.0, 3).expect("intervals"), [0, 0, 0]);
 }
 
 /// Mean in ns and coefficient of variation of many intervals.
 fn moments(entry: &str, options: &str, rate: f64) -> (f64, f64) {
-    let mut pattern = open(entry, options, VirtualHost::new()).expect("a pattern");
+    let mut pattern = open(entry, options, FakeHost::new()).expect("a pattern");
     let intervals = pattern.intervals(rate, 200_000).expect("intervals");
     let n = intervals.len() as f64;
     let mean = intervals.iter().map(|&x| x as f64).sum::<f64>() / n;
@@ -79,9 +79,7 @@ fn random_intervals_have_the_mean_and_the_spread_of_their_distribution() {
 fn random_intervals_depend_on_the_seed_of_their_stream_alone() {
     for (entry, stream) in STREAM {
         let of = |seed, batches: &[u32]| {
-            let host = VirtualHost::new()
-                .with_seed(stream, seed)
-                .with_seed("another", seed + 1);
+            let host = FakeHost::new().with_seed(stream, seed).with_seed("another", seed + 1);
             let mut pattern = open(entry, "", host).expect("a pattern");
             let taken = batches
                 .iter()

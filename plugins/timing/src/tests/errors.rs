@@ -1,6 +1,6 @@
 use aiperf_sdk::{
     ErrorKind, PluginError,
-    testing::{VirtualEngine, VirtualHost},
+    testing::{FakeHost, VirtualEngine},
 };
 
 use super::{open, open_with, request_rate};
@@ -16,13 +16,13 @@ fn wrong_options_are_named() {
         ("gamma", "", r#"{"smoothness": -1.0}"#, "`smoothness` is -1"),
     ];
     for (entry, options, core, named) in cases {
-        let error = open_with(entry, options, core, VirtualHost::new())
+        let error = open_with(entry, options, core, FakeHost::new())
             .err()
             .expect("an error");
         assert_eq!(error.kind, ErrorKind::InvalidOptions, "{options}");
         assert!(error.message.contains(named), "{}", error.message);
     }
-    assert!(open("nonesuch", "", VirtualHost::new()).is_err());
+    assert!(open("nonesuch", "", FakeHost::new()).is_err());
 }
 
 #[test]

@@ -2,10 +2,10 @@
 //!
 //! | category | |
 //! |---|---|
-//! | any | [`open`], [`open_with`]: what an entry is opened with; [`FakeHost`]: services with a toy tokenizer |
+//! | any | [`open`], [`open_with`]: what an entry is opened with; [`FakeHost`]: services with a toy tokenizer, an arrival pattern, servers |
 //! | endpoint | [`request`], [`Response`], [`decode`], [`chunks`] |
 //! | dataset | [`source`], [`source_in_pieces`], [`sample`], [`conversations`] |
-//! | timing | [`VirtualEngine`]: the part of the core that drives a timing mode, with a modelled server; [`VirtualHost`] |
+//! | timing | [`VirtualEngine`]: the part of the core that drives a timing mode, with a modelled server |
 //! | metric | [`Batches`]: records as columns; [`compute`], [`window`], [`total`], [`derive()`] |
 //! | exporter | [`report()`], [`result`], [`export`], [`Outputs`] |
 //! | gpu_collector | [`readings`] |
@@ -58,7 +58,6 @@ mod exchange;
 mod exporter;
 mod fake_host;
 mod gpu;
-mod host;
 mod machine;
 mod metric;
 mod records;
@@ -69,7 +68,6 @@ pub use exchange::{Response, chunks, decode, request};
 pub use exporter::{Outputs, export, report, result};
 pub use fake_host::{FakeHost, open, open_with};
 pub use gpu::readings;
-pub use host::VirtualHost;
 pub use metric::{Computed, compute, derive, total, window};
 pub use records::Batches;
 pub use source::{conversations, sample, source, source_in_pieces};

@@ -9,7 +9,7 @@ use aiperf_engine::{
 use aiperf_sdk::{
     Package, Timing,
     api::{Root, abi},
-    testing::{Reply, Sent, VirtualEngine, VirtualHost, VirtualTurn},
+    testing::{FakeHost, Reply, Sent, VirtualEngine, VirtualTurn},
     timing::AT_ONCE,
 };
 
@@ -109,7 +109,7 @@ fn by_sdk(mut engine: VirtualEngine, server: Server, timing: &mut dyn Timing) ->
 
 fn request_rate(pattern: &str) -> Box<dyn Timing> {
     let arrivals = aiperf_timing::BuiltIn::timing(open(pattern, "")).expect("a pattern");
-    let host = Arc::new(VirtualHost::new().with_arrivals(arrivals));
+    let host = Arc::new(FakeHost::new().with_arrivals(arrivals));
     let root = Root::new(abi::root::<aiperf_timing::BuiltIn>());
     root.timing(open_with("request_rate", "", host)).expect("the mode")
 }
