@@ -20,9 +20,8 @@ pub(crate) const COMMAND: &str = "wasm-task";
 #[cfg(unix)]
 const MEMORY: u64 = 8 << 30;
 
-/// Processor time of the child, in seconds.
-#[cfg(unix)]
-const SECONDS: u64 = 120;
+/// Processor time of the child, where the user does not say.
+const LIMIT: Duration = Duration::from_secs(120);
 
 /// Components are compiled by a child and kept in `$XDG_CACHE_HOME/aiperf/wasm`, else `~/.cache/aiperf/wasm`.
 pub(crate) fn settings(plan: &PluginPlan) -> WasmSettings {
@@ -35,7 +34,7 @@ pub(crate) fn settings(plan: &PluginPlan) -> WasmSettings {
     let cache = absolute("XDG_CACHE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".cache")));
     WasmSettings {
         cache: cache.map(|cache| cache.join("aiperf/wasm")),
-        compiler: compiler(),
+        compiler: compiler(plan.wasm_compile_timeout_s),
         call: plan
             .wasm_timeout_s
             .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
@@ -47,10 +46,12 @@ pub(crate) fn settings(plan: &PluginPlan) -> WasmSettings {
     }
 }
 
-/// A child of this program.
-pub(crate) fn compiler() -> Compiler {
-    std::env::current_exe().map_or(Compiler::Here, |program| {
-        Compiler::Child(program, vec![COMMAND.to_owned()])
+/// A child of this program, with so many seconds of processor time.
+pub(crate) fn compiler(seconds: Option<u64>) -> Compiler {
+    std::env::current_exe().map_or(Compiler::Here, |program| Compiler::Child {
+        program,
+        arguments: vec![COMMAND.to_owned()],
+        limit: seconds.map_or(LIMIT, Duration::from_secs),
     })
 }
 
@@ -60,12 +61,13 @@ pub(crate) fn compiler() -> Compiler {
 /// When the file is not what it should be.
 pub(crate) fn work(arguments: &[OsString]) -> Result<ExitCode, Failure> {
     let failed = |error: io::Error| Failure::usage(format!("{COMMAND}: {error}"));
-    let task = match arguments {
-        [name] => name.to_str().and_then(Task::parse),
+    let words: Vec<_> = arguments.iter().filter_map(|word| word.to_str()).collect();
+    let asked = match words.as_slice() {
+        [name, seconds] => Task::parse(name).zip(seconds.parse().ok()),
         _ => None,
     };
-    let task = task.ok_or_else(|| Failure::usage(format!("{COMMAND}: a part of this program calls it")))?;
-    limit().map_err(failed)?;
+    let (task, seconds) = asked.ok_or_else(|| Failure::usage(format!("{COMMAND}: a part of this program calls it")))?;
+    limit(seconds).map_err(failed)?;
     let mut file = Vec::new();
     io::stdin().read_to_end(&mut file).map_err(failed)?;
     let made = task.perform(&file).map_err(Failure::usage)?;
@@ -74,14 +76,14 @@ pub(crate) fn work(arguments: &[OsString]) -> Result<ExitCode, Failure> {
 }
 
 #[cfg(unix)]
-fn limit() -> io::Result<()> {
+fn limit(seconds: u64) -> io::Result<()> {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
     // Nobody waits for the code once the parent is gone.
     #[cfg(target_os = "linux")]
     rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?;
 
-    for (resource, most) in [(Resource::As, MEMORY), (Resource::Cpu, SECONDS), (Resource::Core, 0)] {
+    for (resource, most) in [(Resource::As, MEMORY), (Resource::Cpu, seconds), (Resource::Core, 0)] {
         let allowed = getrlimit(resource).maximum.map_or(most, |maximum| maximum.min(most));
         setrlimit(
             resource,
@@ -95,6 +97,6 @@ fn limit() -> io::Result<()> {
 }
 
 #[cfg(not(unix))]
-fn limit() -> io::Result<()> {
+fn limit(_: u64) -> io::Result<()> {
     Ok(())
 }

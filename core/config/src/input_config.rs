@@ -276,6 +276,11 @@ impl RunPlan {
             "wasm_memory",
             json!(plugins.wasm_memory_mib),
         );
+        members.put_when(
+            plugins.wasm_compile_timeout_s.is_some(),
+            "wasm_compile_timeout",
+            json!(plugins.wasm_compile_timeout_s),
+        );
         members
     }
 

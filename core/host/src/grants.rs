@@ -59,8 +59,8 @@ impl Grants {
             })
             .collect();
         for (name, capability) in grants {
-            let named = packages().filter(|(_, _, package)| package.name.as_str() == name);
-            let (index, _, package) = named.last().ok_or_else(|| GrantError::NoPackage {
+            let mut named = packages().filter(|(_, _, package)| package.name.as_str() == name);
+            let (index, _, package) = named.next_back().ok_or_else(|| GrantError::NoPackage {
                 package: name.to_owned(),
             })?;
             package.asks_for(capability)?;

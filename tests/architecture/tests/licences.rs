@@ -1,5 +1,7 @@
 //! Every dependency may be used under a licence that `deny.toml` allows.
 
+#![expect(clippy::expect_used, reason = "tests and their helpers")]
+
 use std::fs;
 use std::path::Path;
 

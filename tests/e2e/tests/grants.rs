@@ -2,7 +2,7 @@
 //! services of the core whether a package is a library or a component.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::harness::{Answer, Folder, Run, Scripted, plugin_library};
 use crate::{hostile, hostile_components};
@@ -14,7 +14,7 @@ fn forms(test: &str) -> Vec<PathBuf> {
 }
 
 /// A run with an exporter that does something at its end; the package asks for `asks_for`.
-fn run(code: &PathBuf, asks_for: &str, fault: &str, flags: &str) -> Run {
+fn run(code: &Path, asks_for: &str, fault: &str, flags: &str) -> Run {
     let folder = Folder::new();
     let registry = hostile::package_of(&folder, "fail", code);
     let text = fs::read_to_string(&registry).unwrap();

@@ -10,6 +10,7 @@
 //! | `failures` | failing servers: each request is a record, each message tells why |
 //! | `gpu_telemetry` | collectors beside a run: files, figures, and what a failing one does |
 //! | `bad_input` | one message with culprit and remedy, and the exit code |
+//! | `hostile_files` | components that are refused before any of them runs |
 //! | `interrupts` | Ctrl-C once and twice |
 //! | `secrets` | keys appear nowhere |
 //! | `transport` | https with the certificates that flags name; a proxy, and none from the environment |
@@ -33,6 +34,7 @@ mod grants;
 mod harness;
 mod hostile;
 mod hostile_components;
+mod hostile_files;
 mod interrupts;
 mod load;
 mod measurement;

@@ -53,7 +53,7 @@ pub(super) fn files(file: &RegistryFile) -> Result<BTreeSet<PathBuf>, Failure> {
 /// In a screen, when one of the files is nothing that this program could run.
 pub(super) fn made_components(file: &RegistryFile) -> Result<BTreeMap<PathBuf, Vec<u8>>, Failure> {
     let mut made = BTreeMap::new();
-    let compiler = components::compiler();
+    let compiler = components::compiler(None);
     for package in file.packages() {
         let Form::Wasm { path, .. } = &package.form else {
             continue;

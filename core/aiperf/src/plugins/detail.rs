@@ -62,7 +62,7 @@ pub(super) fn details(resolution: &Resolution, role: Role, name: &str) -> Result
 
 fn detail(resolution: &Resolution, entry: EntryRef, view: EntryView) -> Detail {
     let (file, package) = (resolution.file(entry), resolution.package(entry));
-    let (record, problem) = match load::inspect(file, package, &components::compiler()) {
+    let (record, problem) = match load::inspect(file, package, &components::compiler(None)) {
         Ok(info) => (info, None),
         Err(error) => (None, Some(error.cause.to_string())),
     };

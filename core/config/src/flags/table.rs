@@ -580,4 +580,11 @@ pub(super) static SUPPORTED: &[Flag] = &[
         "512",
         "Limit on the memory of one instance of a WebAssembly plugin, in MiB.",
     ),
+    Flag::new(
+        Section::Plugins,
+        &["--wasm-compile-timeout"],
+        Kind::Int { min: 1, max: 3600 },
+        "120",
+        "Limit on the processor time for compiling a WebAssembly plugin, in seconds.",
+    ),
 ];

@@ -30,6 +30,8 @@ pub struct PluginPlan {
     pub wasm_timeout_s: Option<f64>,
     /// Limit on the memory of one instance of a WebAssembly plugin, in MiB; `None` = that of the host.
     pub wasm_memory_mib: Option<u64>,
+    /// Limit on the processor time for compiling a WebAssembly plugin, in seconds; `None` = that of the host.
+    pub wasm_compile_timeout_s: Option<u64>,
 }
 
 impl PluginPlan {

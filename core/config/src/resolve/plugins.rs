@@ -25,6 +25,7 @@ pub(super) fn plugins(typed: &Typed) -> Result<PluginPlan, ConfigError> {
         wasm_only: typed.switch("wasm-only"),
         wasm_timeout_s: typed.float("wasm-timeout")?,
         wasm_memory_mib: typed.int("wasm-memory")?,
+        wasm_compile_timeout_s: typed.int("wasm-compile-timeout")?,
     })
 }
 

@@ -265,7 +265,9 @@ impl LoadCause {
             }
             Self::NoInterface => "build it with the SDK, or against the files in plugin-api/wit",
             Self::Demands { .. } => "build for wasm32-unknown-unknown; in Python, with `componentize-py --stub-wasi`",
-            Self::Compile { .. } => "report it to the package's vendor",
+            Self::Compile { .. } => {
+                "report it to the package's vendor; if it is only large, --wasm-compile-timeout gives it more seconds"
+            }
             Self::Link { .. } => "rebuild the plugin with the released SDK, or update aiperf",
             Self::NativeRefused => "choose a WebAssembly package, or drop --wasm-only if you trust this one",
         }

@@ -4,7 +4,7 @@
 use super::engine::Runtime;
 use super::inspect::one_line;
 use std::io::{Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -58,28 +58,35 @@ impl Task {
 pub enum Compiler {
     /// This process.
     Here,
-    /// A child process: this program with these arguments and the name of the task. It reads the file on its standard input,
-    /// calls [`Task::perform`], and writes what that gives.
-    Child(PathBuf, Vec<String>),
+    /// A child process: it reads the file on its standard input, calls [`Task::perform`], and writes what that gives.
+    Child {
+        /// The program.
+        program: PathBuf,
+        /// Its arguments; the name of the task and the seconds of `limit` follow.
+        arguments: Vec<String>,
+        /// Processor time that it grants itself. By the clock it is given three times that.
+        limit: Duration,
+    },
 }
-
-/// How long a task may take, by the clock; the child limits its own processor time.
-const LIMIT: Duration = Duration::from_secs(300);
 
 impl Compiler {
     /// Has it done.
     pub(super) fn perform(&self, task: Task, input: &[u8]) -> Result<Vec<u8>, String> {
         match self {
             Self::Here => task.perform(input),
-            Self::Child(program, arguments) => in_child(program, arguments, task, input),
+            Self::Child {
+                program,
+                arguments,
+                limit,
+            } => in_child(Command::new(program).args(arguments), task, *limit, input),
         }
     }
 }
 
-fn in_child(program: &Path, arguments: &[String], task: Task, input: &[u8]) -> Result<Vec<u8>, String> {
-    let mut child = Command::new(program)
-        .args(arguments)
+fn in_child(command: &mut Command, task: Task, limit: Duration, input: &[u8]) -> Result<Vec<u8>, String> {
+    let mut child = command
         .arg(task.as_str())
+        .arg(limit.as_secs().max(1).to_string())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -93,15 +100,18 @@ fn in_child(program: &Path, arguments: &[String], task: Task, input: &[u8]) -> R
         });
         let output = scope.spawn(move || read_all(output));
         let errors = scope.spawn(move || read_all(errors));
-        let ended = wait(&mut child);
+        let ended = wait(&mut child, limit * 3);
         let (output, errors) = (output.join().unwrap_or_default(), errors.join().unwrap_or_default());
         match ended {
             Some(true) => Ok(output),
             Some(false) => Err(match one_line(&String::from_utf8_lossy(&errors)) {
-                said if said.is_empty() => "the compiler ran out of its memory or time".to_owned(),
+                said if said.is_empty() => format!(
+                    "compiling it takes more than {} s of processor time, or more memory than the compiler may have",
+                    limit.as_secs()
+                ),
                 said => said,
             }),
-            None => Err(format!("it did not compile within {} s", LIMIT.as_secs())),
+            None => Err(format!("it did not compile within {} s", (limit * 3).as_secs())),
         }
     })
 }
@@ -115,8 +125,8 @@ fn read_all(pipe: Option<impl Read>) -> Vec<u8> {
 }
 
 /// Whether the child succeeded; `None` if its time was up and it was ended.
-fn wait(child: &mut Child) -> Option<bool> {
-    let end = Instant::now() + LIMIT;
+fn wait(child: &mut Child, limit: Duration) -> Option<bool> {
+    let end = Instant::now() + limit;
     loop {
         match child.try_wait() {
             Ok(Some(status)) => return Some(status.success()),
