@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 pub const REGISTRY_VARIABLE: &str = "AIPERF_PLUGIN_REGISTRY";
 
 /// The name of a registry file inside an installed package.
-const FILE_NAME: &str = "registry.yaml";
+pub const REGISTRY_FILE: &str = "registry.yaml";
 
 /// How deep below the plugin folder installed registry files may lie.
 const INSTALLED_DEPTH: usize = 4;
@@ -95,7 +95,7 @@ fn collect_installed(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
         let path = item.path();
         match item.file_type() {
             Ok(kind) if kind.is_dir() && depth > 1 => collect_installed(&path, depth - 1, found),
-            Ok(kind) if !kind.is_dir() && item.file_name() == FILE_NAME => {
+            Ok(kind) if !kind.is_dir() && item.file_name() == REGISTRY_FILE => {
                 found.push(path.canonicalize().unwrap_or(path));
             }
             _ => {}

@@ -59,7 +59,8 @@ impl Grants {
             })
             .collect();
         for (name, capability) in grants {
-            let mut named = packages().filter(|(_, _, package)| package.name.as_str() == name);
+            let wanted = Name::parse(name);
+            let mut named = packages().filter(|(_, _, package)| Some(&package.name) == wanted.as_ref());
             let (index, _, package) = named.next_back().ok_or_else(|| GrantError::NoPackage {
                 package: name.to_owned(),
             })?;

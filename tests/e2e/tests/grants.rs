@@ -206,3 +206,23 @@ fn what_is_granted_at_installation_holds_until_the_package_is_replaced() {
     assert_eq!(run.code, Some(3), "{run}");
     assert_eq!(server.requests().len(), 1);
 }
+
+#[test]
+fn a_package_brings_no_grant_of_its_own() {
+    // The schema of one package lies where the grants of another would be looked for.
+    for file in [".granted", "deeper/.granted", "deeper/.GRANTED", "deeper/registry.yaml"] {
+        let folder = Folder::new();
+        let registry = hostile::package_of(&folder, "fail", &plugin_library("hostile"));
+        folder.file(&format!("plugins/{file}"), "{\"type\": \"object\"}\n");
+        let text = fs::read_to_string(&registry).unwrap();
+        let with = format!("version: 1.0.0\n    config_schema: {file}");
+        folder.file("plugins/registry.yaml", text.replacen("version: 1.0.0", &with, 1));
+        let home = folder.path("home");
+        let run = Run::new(Folder::new(), &format!("plugins install {registry}"))
+            .env("XDG_DATA_HOME", &home)
+            .finish();
+        assert_eq!(run.code, Some(3), "{file}: {run}");
+        assert!(run.stderr.contains("a package can't bring a file"), "{file}: {run}");
+        assert!(!home.join("aiperf/plugins/hostile").exists(), "{file}");
+    }
+}

@@ -10,7 +10,7 @@ use std::{
 use aiperf_config::ExitCode;
 use aiperf_host::{
     Capability, GRANTED_FILE, Name,
-    discovery::{self, Places},
+    discovery::{self, Places, REGISTRY_FILE},
     registry::{Form, RegistryFile, Source},
 };
 use clap::{Arg, ArgAction, Command};
@@ -139,6 +139,7 @@ pub(super) fn run(arguments: &[OsString]) -> Result<ExitCode, Failure> {
     let Some(first) = file.packages().first() else {
         return Err(Failure::usage(format!("{} declares no package", file.source)));
     };
+    check_files(&file)?;
     // Before anything of it runs.
     let made = contents::made_components(&file).map_err(|failure| Failure {
         message: format!("{} was not installed: {}", first.name, failure.message),
@@ -267,6 +268,19 @@ fn unpack(archive: &Path) -> Result<(tempfile::TempDir, PathBuf), Failure> {
     Ok((temporary, package))
 }
 
+/// No package brings files that would be believed where it is installed, in any folder of it.
+fn check_files(file: &RegistryFile) -> Result<(), Failure> {
+    for path in contents::files(file)? {
+        let own = path.file_name().unwrap_or_default();
+        let reserved = [GRANTED_FILE, REGISTRY_FILE];
+        if let Some(name) = reserved.into_iter().find(|name| own.eq_ignore_ascii_case(name)) {
+            let problem = format!("{}: a package can't bring a file {name}", path.display());
+            return Err(Failure::plugin(problem).with_help("give the file another name, in the registry file as well"));
+        }
+    }
+    Ok(())
+}
+
 /// Package names are taken by built-in and installed ones.
 fn check_names(file: &RegistryFile, target: &Path, force: bool) -> Result<(), Failure> {
     let builtin = RegistryFile::parse(bundled::REGISTRY, Source::BuiltIn)?;
@@ -347,12 +361,8 @@ fn stage(
 ) -> Result<Vec<PathBuf>, Failure> {
     let failed =
         |path: &Path, error: std::io::Error| Failure::usage(format!("{} can't be written: {error}", path.display()));
-    let mut copied = vec![PathBuf::from("registry.yaml")];
+    let mut copied = vec![PathBuf::from(REGISTRY_FILE)];
     for path in contents::files(file)? {
-        if path == Path::new(GRANTED_FILE) {
-            let problem = format!("a package can't bring a file {GRANTED_FILE}: it says what the user grants");
-            return Err(Failure::plugin(problem));
-        }
         let to = staging.join(&path);
         let parent = to.parent().unwrap_or(staging);
         fs::create_dir_all(parent)
@@ -363,7 +373,7 @@ fn stage(
             .map_err(|error| failed(&to, error))?;
         copied.push(path);
     }
-    let registry = staging.join("registry.yaml");
+    let registry = staging.join(REGISTRY_FILE);
     fs::create_dir_all(staging)
         .and_then(|()| fs::write(&registry, text))
         .map_err(|error| failed(&registry, error))?;
