@@ -54,8 +54,9 @@ def library(package: str) -> Path:
                 path.suffix in {".so", ".dylib", ".dll"})
 
 
-def registry(folder: Path, package: str, code: Path, entries: dict[str, dict[str, str]]) -> Path:
-    """A package in a folder of its own; entries by category, each with the rest of its declaration."""
+def installed(aiperf: Path, folder: Path, package: str, code: Path, entries: dict[str, dict[str, str]]) -> Path:
+    """A package as it is installed, so that a core module has become a component; entries by category, each with the rest of
+    its declaration."""
     folder.mkdir()
     form = "wasm" if code.suffix == ".wasm" else "library"
     shutil.copy(code, folder / code.name)
@@ -66,17 +67,20 @@ def registry(folder: Path, package: str, code: Path, entries: dict[str, dict[str
         lines += [f"  {name}: {{ package: {package}{more} }}" for name, more in named.items()]
     file = folder / "registry.yaml"
     file.write_text("\n".join(lines) + "\n")
-    return file
+    home = folder / "home"
+    command = [aiperf, "plugins", "install", str(file)]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=os.environ | {"XDG_DATA_HOME": str(home)})
+    return home / "aiperf/plugins" / package / "registry.yaml"
 
 
-def ten_metrics(folder: Path, code: Path) -> list[str]:
+def ten_metrics(aiperf: Path, folder: Path, code: Path) -> list[str]:
     """The flags that run all ten."""
-    tags = {name: f", metadata: {{ tags: [{name}_longest, {name}_tail] }}" for name in TEN}
-    file = registry(folder, "ten", code, {"metric": tags})
+    tags = {name: f", metadata: {{ tags: [{name}] }}" for name in TEN}
+    file = installed(aiperf, folder, "ten", code, {"metric": tags})
     return ["--plugin-registry", str(file), "--metric", *TEN]
 
 
-def hostile(folder: Path, code: Path) -> list[str]:
+def hostile(aiperf: Path, folder: Path, code: Path) -> list[str]:
     """The flags that run the hostile metric; what it does is another."""
     tags = ", metadata: { tags: [hostile_value, hostile_list, hostile_total] }, on_error: skip"
     entries = {
@@ -89,7 +93,7 @@ def hostile(folder: Path, code: Path) -> list[str]:
         "exporter": {"hostile": ""},
         "gpu_collector": {"hostile": ""},
     }
-    file = registry(folder, "hostile", code, entries)
+    file = installed(aiperf, folder, "hostile", code, entries)
     return ["--plugin-registry", str(file), "--metric", "hostile", "--wasm-timeout", "0.2", "--wasm-memory", "64"]
 
 
@@ -100,8 +104,8 @@ def costs(aiperf: Path, folder: Path, arguments: argparse.Namespace) -> None:
     base = [*NO_TOKENIZER, "--input-file", str(prompt), "--custom-dataset-type", "single_turn"]
     kinds = {
         "none": [],
-        "ten metrics, native": ten_metrics(folder / "native", library("aiperf-bench-metrics")),
-        "ten metrics, components": ten_metrics(folder / "wasm", component("aiperf-bench-metrics")),
+        "ten metrics, native": ten_metrics(aiperf, folder / "native", library("aiperf-bench-metrics")),
+        "ten metrics, components": ten_metrics(aiperf, folder / "wasm", component("aiperf-bench-metrics")),
     }
     spent: dict[str, list[float]] = {kind: [] for kind in kinds}
     with mock_server(aiperf, "--tokens", str(TOKENS), "--itl", "0.0001") as url:
@@ -146,7 +150,7 @@ def beside_hostile(aiperf: Path, folder: Path, arguments: argparse.Namespace) ->
     prompt = folder / "one.jsonl"
     prompt.write_text('{"text":"word"}\n')
     base = ["--input-file", str(prompt), "--custom-dataset-type", "single_turn"]
-    flags = hostile(folder / "hostile", component("aiperf-hostile-plugin"))
+    flags = hostile(aiperf, folder / "hostile", component("aiperf-hostile-plugin"))
     rows = []
     for streams in map(int, arguments.streams.split(",")):
         guests = {"none": base}

@@ -1,5 +1,4 @@
-//! Ten metric families, `ten_0` to `ten_9`, each of the kind that people write: a number and a list from the arrival times of a
-//! request's chunks. `bench/guests.py` measures what they cost a run, as a library and as a component.
+//! Ten metrics, `ten_0` to `ten_9`, of the kind that people write: a number from the arrival times of a request's chunks. `bench/guests.py` measures what they cost a run, as a library and as a component.
 
 use aiperf_sdk::prelude::*;
 
@@ -26,35 +25,26 @@ impl Package for Ten {
 
 aiperf_sdk::export!(Ten, [Metric]);
 
-/// The longest pause between chunks, and whether it was the last one.
+/// The longest time without a chunk, up to the end of the request.
 struct Pauses(String);
 
 impl Metric for Pauses {
     fn describe(&self) -> Result<MetricFamily> {
-        let spec = |what: &str, unit: &str| {
-            let tag = format!("{}_{what}", self.0);
-            MetricSpec::new(&tag, &tag, unit, MetricKind::Record)
-        };
         Ok(MetricFamily {
             needs: [fields::VALID, fields::END, fields::CONTENT].map(String::from).into(),
             derive_needs: Vec::new(),
-            metrics: vec![spec("longest", "ns"), spec("tail", "ns")],
+            metrics: vec![MetricSpec::new(&self.0, &self.0, "ns", MetricKind::Record)],
         })
     }
 
     fn record(&self, batch: &Batch<'_>) -> Result<Vec<Column>> {
-        let valid = |row: &usize| batch.column(0).u64(*row) == Some(1);
         let longest = |row: usize| {
             let times = batch.column(2).u64_list(row)?;
-            times.windows(2).map(|pair| pair[1].saturating_sub(pair[0])).max()
+            let between = times.windows(2).map(|pair| pair[1].saturating_sub(pair[0])).max();
+            between.max(Some(batch.column(1).u64(row)?.saturating_sub(*times.last()?)))
         };
-        let tail = |row: usize| {
-            let last = *batch.column(2).u64_list(row)?.last()?;
-            Some(batch.column(1).u64(row)?.saturating_sub(last))
-        };
-        Ok(vec![
-            Column::u64s((0..batch.len).map(|row| Some(row).filter(valid).and_then(longest))),
-            Column::u64s((0..batch.len).map(|row| Some(row).filter(valid).and_then(tail))),
-        ])
+        let valid = |row: &usize| batch.column(0).u64(*row) == Some(1);
+        let values = (0..batch.len).map(|row| Some(row).filter(valid).and_then(longest));
+        Ok(vec![Column::u64s(values)])
     }
 }
