@@ -29,6 +29,7 @@ pub mod errors;
 pub mod gaps;
 pub mod gpu;
 mod lists;
+mod pieces;
 pub mod precision;
 pub mod statistics;
 pub mod summary;

@@ -1,49 +1,79 @@
 //! What each record contributes to a curve.
 
-use super::{presence::Presence, series::each_selected};
-use crate::{curve::CurveBuilder, lists::ExactLists, precision::Precision};
+use super::{numbers::Values, presence::Presence};
+use crate::{
+    curve::CurveBuilder,
+    lists::ExactLists,
+    pieces::{Compact, Pieces},
+    precision::Precision,
+};
 
-/// One interval per record, in 24 bytes, and one bit per record of the phase.
+/// One interval per record, in 8 bytes and those of its weight (see [`Values`]).
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Intervals {
     presence: Presence,
-    intervals: Vec<(u64, u64, f64)>,
+    /// In ns after the start of the record.
+    from: Compact,
+    /// Length in ns.
+    length: Compact,
+    weight: Values,
 }
 
 impl Intervals {
-    pub(crate) fn push(&mut self, record: usize, from_ns: u64, to_ns: u64, weight: f64) {
+    /// Adds that of a record which started at `start_ns`.
+    pub(crate) fn push(&mut self, record: usize, start_ns: u64, (from_ns, to_ns): (u64, u64), weight: f64) {
         self.presence.insert(record);
-        self.intervals.push((from_ns, to_ns, weight));
+        // Wrapping, so that times before the start come back too.
+        self.from.push(from_ns.wrapping_sub(start_ns));
+        self.length.push(to_ns.wrapping_sub(from_ns));
+        self.weight.push(weight);
     }
 
-    pub(crate) fn contribute(&self, curve: &mut CurveBuilder, selected: Option<&Presence>) {
-        curve.reserve(self.intervals.len(), 0);
-        each_selected(&self.presence, selected, |place, _| {
-            let (from_ns, to_ns, weight) = self.intervals[place];
-            curve.interval(from_ns, to_ns, weight);
-        });
+    /// Start, end and weight of a record's.
+    fn get(&self, record: usize, start_ns: u64) -> Option<(u64, u64, f64)> {
+        let place = self.presence.place(record)?;
+        let from_ns = start_ns.wrapping_add(self.from.at(place));
+        let to_ns = from_ns.wrapping_add(self.length.at(place));
+        Some((from_ns, to_ns, self.weight.at(place)))
+    }
+
+    /// Those of `records`, whose starts are among `starts`.
+    pub(crate) fn contribute(
+        &self,
+        curve: &mut CurveBuilder,
+        records: impl Iterator<Item = usize>,
+        starts: &Pieces<u64>,
+    ) {
+        curve.reserve(self.from.len(), 0);
+        for record in records {
+            if let Some((from_ns, to_ns, weight)) = self.get(record, starts.at(record)) {
+                curve.interval(from_ns, to_ns, weight);
+            }
+        }
     }
 
     pub(crate) fn bytes(&self) -> usize {
-        self.presence.bytes() + size_of_val(&*self.intervals)
+        self.presence.bytes() + self.from.bytes() + self.length.bytes() + self.weight.bytes()
     }
 }
 
-/// Steps per record: 16 bytes, 4 per gap (see [`ExactLists`]), and one bit per record of the phase. Beyond the budget
-/// 32 bytes per record whatever the number of gaps.
+/// Steps per record: 8 bytes, those of their weight (see [`Values`]), and 4 per gap (see [`ExactLists`]). Beyond the
+/// budget 20 bytes and the weight, whatever the number of gaps.
 #[derive(Clone, Debug)]
 pub(crate) struct Steps {
     budget_bytes: usize,
     presence: Presence,
-    /// Start in ns, weight of each step.
-    starts: Vec<(u64, f64)>,
+    /// In ns after the start of the record.
+    from: Compact,
+    /// Of each step.
+    weight: Values,
     gaps: Gaps,
 }
 
 #[derive(Clone, Debug)]
 enum Gaps {
     Exact(ExactLists),
-    Even(Vec<Even>),
+    Even(Pieces<Even>),
 }
 
 /// The gaps of a record when only their sum is kept.
@@ -77,22 +107,24 @@ impl Steps {
         Self {
             budget_bytes,
             presence: Presence::default(),
-            starts: Vec::new(),
+            from: Compact::default(),
+            weight: Values::default(),
             gaps: Gaps::Exact(ExactLists::default()),
         }
     }
 
-    pub(crate) fn push(&mut self, record: usize, from_ns: u64, gaps: &[u64], weight: f64) {
+    /// Adds those of a record which started at `start_ns`.
+    pub(crate) fn push(&mut self, record: usize, start_ns: u64, from_ns: u64, gaps: &[u64], weight: f64) {
         self.presence.insert(record);
-        self.starts.push((from_ns, weight));
+        self.from.push(from_ns.wrapping_sub(start_ns));
+        self.weight.push(weight);
         match &mut self.gaps {
             Gaps::Exact(lists) => {
                 lists.push(gaps.iter().copied());
                 if lists.bytes() > self.budget_bytes {
-                    let even = (0..self.starts.len())
-                        .filter_map(|i| lists.list(i))
-                        .map(Even::of)
-                        .collect();
+                    let mut even = Pieces::default();
+                    let lists = (0..self.from.len()).filter_map(|place| lists.list(place));
+                    lists.for_each(|list| even.push(Even::of(list)));
                     self.gaps = Gaps::Even(even);
                 }
             }
@@ -107,11 +139,19 @@ impl Steps {
         }
     }
 
-    /// As rates: each step's weight spread over its gap.
-    pub(crate) fn contribute(&self, curve: &mut CurveBuilder, selected: Option<&Presence>) {
-        curve.reserve(self.starts.len(), self.exact_gaps());
-        each_selected(&self.presence, selected, |place, _| {
-            let (from_ns, weight) = self.starts[place];
+    /// Those of `records`, whose starts are among `starts`, as rates: each step's weight spread over its gap.
+    pub(crate) fn contribute(
+        &self,
+        curve: &mut CurveBuilder,
+        records: impl Iterator<Item = usize>,
+        starts: &Pieces<u64>,
+    ) {
+        curve.reserve(self.from.len(), self.exact_gaps());
+        for record in records {
+            let Some(place) = self.presence.place(record) else {
+                continue;
+            };
+            let (from_ns, weight) = (self.begin_ns(place, starts.at(record)), self.weight.at(place));
             match &self.gaps {
                 Gaps::Exact(lists) => curve.rates(from_ns, lists.list(place).into_iter().flatten(), weight),
                 Gaps::Even(even) => {
@@ -119,31 +159,37 @@ impl Steps {
                         total_ns,
                         steps,
                         instant,
-                    } = even[place];
+                    } = even.at(place);
                     curve.rates(from_ns, [total_ns], weight * f64::from(steps - instant));
                 }
             }
-        });
+        }
     }
 
-    /// As levels: each step's weight added at its end and held until the end of the record's interval in `until`.
-    pub(crate) fn contribute_held(&self, curve: &mut CurveBuilder, until: &Intervals, selected: Option<&Presence>) {
-        curve.reserve(self.starts.len(), self.exact_gaps());
-        let mut ends = until.presence.iter().zip(&until.intervals).peekable();
-        each_selected(&self.presence, selected, |place, record| {
-            while ends.next_if(|(other, _)| *other < record).is_some() {}
-            let Some((_, &(_, until_ns, _))) = ends.next_if(|(other, _)| *other == record) else {
-                return;
+    /// The same as levels: each step's weight added at its end and held until the end of the record's interval in `until`.
+    pub(crate) fn contribute_held(
+        &self,
+        curve: &mut CurveBuilder,
+        until: &Intervals,
+        records: impl Iterator<Item = usize>,
+        starts: &Pieces<u64>,
+    ) {
+        curve.reserve(self.from.len(), self.exact_gaps());
+        for record in records {
+            let start_ns = starts.at(record);
+            let (Some(place), Some((_, until_ns, _))) = (self.presence.place(record), until.get(record, start_ns))
+            else {
+                continue;
             };
-            let (from_ns, weight) = self.starts[place];
+            let (from_ns, weight) = (self.begin_ns(place, start_ns), self.weight.at(place));
             match &self.gaps {
                 Gaps::Exact(lists) => {
                     curve.levels(from_ns, lists.list(place).into_iter().flatten(), weight, until_ns);
                 }
                 // Without the arrivals everything counts from the start, as for a request without chunks.
-                Gaps::Even(even) => curve.interval(from_ns, until_ns, weight * f64::from(even[place].steps)),
+                Gaps::Even(even) => curve.interval(from_ns, until_ns, weight * f64::from(even.at(place).steps)),
             }
-        });
+        }
     }
 
     fn exact_gaps(&self) -> usize {
@@ -153,12 +199,17 @@ impl Steps {
         }
     }
 
+    fn begin_ns(&self, place: usize, start_ns: u64) -> u64 {
+        start_ns.wrapping_add(self.from.at(place))
+    }
+
     pub(crate) fn bytes(&self) -> usize {
         self.presence.bytes()
-            + size_of_val(&*self.starts)
+            + self.from.bytes()
+            + self.weight.bytes()
             + match &self.gaps {
                 Gaps::Exact(lists) => lists.bytes(),
-                Gaps::Even(even) => size_of_val(&**even),
+                Gaps::Even(even) => even.bytes(),
             }
     }
 }
@@ -167,22 +218,35 @@ impl Steps {
 mod tests {
     use super::*;
 
-    fn points(contribute: impl Fn(&mut CurveBuilder)) -> Vec<(u64, f64)> {
-        let mut curve = CurveBuilder::new();
-        contribute(&mut curve);
+    const START: u64 = 1 << 40;
+    const RECORDS: std::ops::Range<usize> = 0..3;
+
+    /// Three records that started at the same time; what they contribute, counted from then.
+    fn points(contribute: impl Fn(&mut CurveBuilder, &Pieces<u64>)) -> Vec<(u64, f64)> {
+        let (mut curve, mut starts) = (CurveBuilder::new(), Pieces::default());
+        RECORDS.for_each(|_| starts.push(START));
+        contribute(&mut curve, &starts);
         curve
             .build()
             .breakpoints()
             .iter()
-            .map(|b| (b.time_ns, b.value))
+            .map(|b| (b.time_ns - START, b.value))
             .collect()
     }
 
     fn steps(budget: usize) -> Steps {
         let mut steps = Steps::new(budget);
-        steps.push(0, 100, &[10, 0, 30], 2.0);
-        steps.push(2, 200, &[40], 4.0);
+        steps.push(0, START, START + 100, &[10, 0, 30], 2.0);
+        steps.push(2, START, START + 200, &[40], 4.0);
         steps
+    }
+
+    fn intervals(all: [(u64, u64, f64); 3]) -> Intervals {
+        let mut intervals = Intervals::default();
+        for (record, (from, to, weight)) in all.into_iter().enumerate() {
+            intervals.push(record, START, (START + from, START + to), weight);
+        }
+        intervals
     }
 
     #[test]
@@ -190,44 +254,53 @@ mod tests {
         let exact = steps(1000);
         assert_eq!(exact.precision(), Precision::Exact);
         assert_eq!(
-            points(|curve| exact.contribute(curve, None)),
+            points(|curve, starts| exact.contribute(curve, RECORDS, starts)),
             [(100, 0.2), (110, 2.0 / 30.0), (140, 0.0), (200, 0.1), (240, 0.0)]
         );
         // Two steps with a length: 4 over 40 ns.
         let even = steps(0);
         assert_eq!(even.precision(), Precision::EvenPerRecord);
         assert_eq!(
-            points(|curve| even.contribute(curve, None)),
+            points(|curve, starts| even.contribute(curve, RECORDS, starts)),
             [(100, 0.1), (140, 0.0), (200, 0.1), (240, 0.0)]
         );
     }
 
     #[test]
     fn held_steps_end_with_their_own_record() {
-        let mut until = Intervals::default();
-        until.push(0, 90, 150, 1.0);
-        until.push(1, 90, 500, 1.0);
-        until.push(2, 190, 300, 1.0);
-        let exact = points(|curve| steps(1000).contribute_held(curve, &until, None));
-        assert_eq!(exact, [(110, 4.0), (140, 6.0), (150, 0.0), (240, 4.0), (300, 0.0)]);
-        let even = points(|curve| steps(0).contribute_held(curve, &until, None));
-        assert_eq!(even, [(100, 6.0), (150, 0.0), (200, 4.0), (300, 0.0)]);
+        let until = intervals([(90, 150, 1.0), (90, 500, 1.0), (190, 300, 1.0)]);
+        let held = |budget| points(|curve, starts| steps(budget).contribute_held(curve, &until, RECORDS, starts));
+        assert_eq!(held(1000), [(110, 4.0), (140, 6.0), (150, 0.0), (240, 4.0), (300, 0.0)]);
+        assert_eq!(held(0), [(100, 6.0), (150, 0.0), (200, 4.0), (300, 0.0)]);
     }
 
     #[test]
-    fn only_selected_records_contribute() {
-        let mut selected = Presence::default();
-        selected.insert(2);
-        let mut intervals = Intervals::default();
-        intervals.push(0, 0, 10, 1.0);
-        intervals.push(2, 5, 20, 3.0);
+    fn only_the_records_in_question_contribute() {
+        let intervals = intervals([(0, 10, 1.0), (0, 10, 1.0), (5, 20, 3.0)]);
         assert_eq!(
-            points(|c| intervals.contribute(c, Some(&selected))),
+            points(|curve, starts| intervals.contribute(curve, [2].into_iter(), starts)),
             [(5, 3.0), (20, 0.0)]
         );
         assert_eq!(
-            points(|c| steps(1000).contribute(c, Some(&selected))),
+            points(|curve, starts| steps(1000).contribute(curve, [2].into_iter(), starts)),
             [(200, 0.1), (240, 0.0)]
         );
+    }
+
+    #[test]
+    fn times_far_from_the_start_come_back() {
+        let all = [
+            (START - 7, START + (1 << 35), 1.0),
+            (0, u64::MAX, 0.5),
+            (u64::MAX, 0, 2.0),
+        ];
+        let mut intervals = Intervals::default();
+        for (record, (from, to, weight)) in all.into_iter().enumerate() {
+            intervals.push(record, START, (from, to), weight);
+        }
+        for (record, expected) in all.into_iter().enumerate() {
+            assert_eq!(intervals.get(record, START), Some(expected));
+        }
+        assert_eq!(intervals.get(3, START), None);
     }
 }

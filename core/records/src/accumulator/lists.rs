@@ -150,6 +150,6 @@ mod tests {
         );
         assert_eq!(integers.pooled(Some(&selected(&[1]))), Err(Lost));
         assert_eq!(reals.pooled(None), Err(Lost));
-        assert_eq!(reals.bytes(), 8);
+        assert_eq!(reals.bytes(), 12);
     }
 }

@@ -1,68 +1,112 @@
 //! One number per record.
 
 use super::{presence::Presence, series::each_selected};
+use crate::pieces::Pieces;
 
-/// The values of a metric with one number per record: 4 bytes each while all are whole numbers below 2^32 (tokens,
-/// counts, times up to 4.29 s in ns), 8 otherwise, and one bit per record of the phase.
+/// The values of a metric with one number per record, and one bit per record of the phase.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Numbers {
     presence: Presence,
     values: Values,
 }
 
+/// Numbers: none is kept while all are the same, 4 bytes each while all are whole numbers below 2^32 (tokens, counts, times
+/// up to 4.29 s in ns), 8 otherwise.
 #[derive(Clone, Debug)]
-enum Values {
-    Whole(Vec<u32>),
-    Real(Vec<f64>),
+pub(super) enum Values {
+    Same { value: f64, count: usize },
+    Whole(Pieces<u32>),
+    Real(Pieces<f64>),
 }
 
 impl Default for Values {
     fn default() -> Self {
-        Self::Whole(Vec::new())
+        Self::Same { value: 0.0, count: 0 }
+    }
+}
+
+impl Values {
+    pub(super) fn push(&mut self, value: f64) {
+        // Equality also refuses fractions, negative numbers and what the cast has cut off.
+        let whole = value as u32;
+        let is_whole = f64::from(whole).to_bits() == value.to_bits();
+        match self {
+            Self::Real(values) => values.push(value),
+            Self::Whole(values) if is_whole => values.push(whole),
+            Self::Same { count: 0, .. } => *self = Self::Same { value, count: 1 },
+            Self::Same { value: same, count } if same.to_bits() == value.to_bits() => *count += 1,
+            _ => {
+                *self = self.widened(is_whole);
+                self.push(value);
+            }
+        }
+    }
+
+    /// The same numbers with room for one that is another, and whole or not.
+    fn widened(&self, is_whole: bool) -> Self {
+        let (mut whole, mut real) = (Pieces::default(), Pieces::default());
+        match *self {
+            Self::Same { value, count } if is_whole && f64::from(value as u32).to_bits() == value.to_bits() => {
+                (0..count).for_each(|_| whole.push(value as u32));
+                return Self::Whole(whole);
+            }
+            _ => self.iter().for_each(|value| real.push(value)),
+        }
+        Self::Real(real)
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Self::Same { count, .. } => *count,
+            Self::Whole(values) => values.len(),
+            Self::Real(values) => values.len(),
+        }
+    }
+
+    /// The number at `place`, which must be one of them.
+    pub(super) fn at(&self, place: usize) -> f64 {
+        match self {
+            Self::Same { value, .. } => *value,
+            Self::Whole(values) => f64::from(values.at(place)),
+            Self::Real(values) => values.at(place),
+        }
+    }
+
+    fn iter(&self) -> impl Iterator<Item = f64> + '_ {
+        (0..self.len()).map(|place| self.at(place))
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        match self {
+            Self::Same { .. } => 0,
+            Self::Whole(values) => values.bytes(),
+            Self::Real(values) => values.bytes(),
+        }
     }
 }
 
 impl Numbers {
     pub(crate) fn push(&mut self, record: usize, value: f64) {
         self.presence.insert(record);
-        if let Values::Whole(values) = &mut self.values {
-            let whole = value as u32;
-            // Equality also refuses fractions, negative numbers and what the cast has cut off.
-            if f64::from(whole) == value {
-                values.push(whole);
-                return;
-            }
-            self.values = Values::Real(values.iter().map(|&value| f64::from(value)).collect());
-        }
-        if let Values::Real(values) = &mut self.values {
-            values.push(value);
-        }
+        self.values.push(value);
     }
 
     /// The values of the selected records, in record order.
     pub(crate) fn select(&self, selected: Option<&Presence>) -> Vec<f64> {
         match (&self.values, selected) {
-            (Values::Whole(values), None) => values.iter().map(|&value| f64::from(value)).collect(),
-            (Values::Real(values), None) => values.clone(),
+            (Values::Same { value, count }, None) => vec![*value; *count],
+            (Values::Whole(values), None) => values.iter().map(f64::from).collect(),
+            (Values::Real(values), None) => values.iter().collect(),
             (values, selected) => {
                 let mut chosen = Vec::new();
-                each_selected(&self.presence, selected, |place, _| {
-                    chosen.push(match values {
-                        Values::Whole(values) => f64::from(values[place]),
-                        Values::Real(values) => values[place],
-                    });
-                });
+                each_selected(&self.presence, selected, |place, _| chosen.push(values.at(place)));
                 chosen
             }
         }
     }
 
     pub(crate) fn bytes(&self) -> usize {
-        self.presence.bytes()
-            + match &self.values {
-                Values::Whole(values) => size_of_val(&**values),
-                Values::Real(values) => size_of_val(&**values),
-            }
+        self.presence.bytes() + self.values.bytes()
     }
 }
 
@@ -72,19 +116,21 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn whole_numbers_take_four_bytes_until_one_is_not() {
+    fn numbers_take_what_they_need() {
         let mut numbers = Numbers::default();
-        (0..64).for_each(|i| numbers.push(i, 4_294_967_295.0));
-        assert_eq!(numbers.bytes(), 64 * 4 + 8);
+        (0..63).for_each(|i| numbers.push(i, 7.0));
+        assert_eq!(numbers.bytes(), 12);
+        numbers.push(63, 4_294_967_295.0);
+        assert_eq!(numbers.bytes(), 64 * 4 + 12);
         numbers.push(64, 0.5);
-        assert_eq!(numbers.bytes(), 65 * 8 + 16);
+        assert_eq!(numbers.bytes(), 65 * 8 + 24);
     }
 
     proptest! {
         #[test]
         fn values_come_back_to_the_bit(
             values in prop::collection::vec(
-                (any::<bool>(), any::<bool>(), prop_oneof![0f64..10.0, any::<u32>().prop_map(f64::from), -1e18f64..1e18, Just(-0.0)]),
+                (any::<bool>(), any::<bool>(), prop_oneof![Just(0.5), Just(3.0), 0f64..10.0, any::<u32>().prop_map(f64::from), -1e18f64..1e18, Just(-0.0)]),
                 0..200,
             ),
         ) {

@@ -1,17 +1,23 @@
-//! A set of record numbers in one bit each.
+//! A set of record numbers in one and a half bits each.
 
 /// Which records have a value, or are selected. Grows with the highest number set; numbers beyond are not in the set.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Presence {
     words: Vec<u64>,
+    /// For each word how many numbers stand in those before it.
+    before: Vec<u32>,
 }
 
 impl Presence {
+    /// Adds a number, which must be greater than all in the set.
     pub(crate) fn insert(&mut self, record: usize) {
         let word = record / 64;
         if word >= self.words.len() {
+            let len = self.len();
             self.words.resize(word + 1, 0);
+            self.before.resize(word + 1, len as u32);
         }
+        debug_assert!(self.words[word] >> (record % 64) == 0, "records come in order");
         self.words[word] |= 1 << (record % 64);
     }
 
@@ -21,8 +27,16 @@ impl Presence {
             .is_some_and(|word| word >> (record % 64) & 1 == 1)
     }
 
+    /// How many numbers in the set are below `record`, if it is in the set.
+    pub(crate) fn place(&self, record: usize) -> Option<usize> {
+        let (word, bit) = (*self.words.get(record / 64)?, record % 64);
+        let below = self.before[record / 64] + (word & ((1 << bit) - 1)).count_ones();
+        (word >> bit & 1 == 1).then_some(below as usize)
+    }
+
     pub(crate) fn len(&self) -> u64 {
-        self.words.iter().map(|word| u64::from(word.count_ones())).sum()
+        let last = self.words.last().zip(self.before.last());
+        last.map_or(0, |(word, before)| u64::from(word.count_ones() + before))
     }
 
     /// The numbers in the set, ascending.
@@ -47,7 +61,7 @@ impl Presence {
     }
 
     pub(crate) fn bytes(&self) -> usize {
-        size_of_val(&*self.words)
+        size_of_val(&*self.words) + size_of_val(&*self.before)
     }
 }
 
@@ -72,6 +86,8 @@ mod tests {
             prop_assert_eq!(pa.common(&pb), a.intersection(&b).count() as u64);
             for record in 0..500 {
                 prop_assert_eq!(pa.contains(record), a.contains(&record));
+                let place = a.iter().position(|&known| known == record);
+                prop_assert_eq!(pa.place(record), place);
             }
         }
     }

@@ -6,6 +6,7 @@ use super::{
     curves::{Intervals, Steps},
     lists::Lists,
     numbers::Numbers,
+    phase::RecordOutcome,
     presence::Presence,
 };
 
@@ -69,7 +70,13 @@ impl Series {
 
     /// Adds the values of those records of a batch that `counts` accepts by their place in it; the first record of the
     /// batch has the number `first`. The column has been checked against the batch and is accepted by the series.
-    pub(crate) fn add(&mut self, column: &Column, first: usize, counts: impl Fn(usize) -> bool) {
+    pub(crate) fn add(
+        &mut self,
+        column: &Column,
+        first: usize,
+        records: &[RecordOutcome],
+        counts: impl Fn(usize) -> bool,
+    ) {
         let rows = rows(column).filter(|&row| counts(row));
         match (self, column) {
             (Self::Numbers(numbers), Column::U64 { values, .. }) => {
@@ -85,7 +92,9 @@ impl Series {
                 rows.for_each(|row| lists.push_reals(first + row, &values[span(ends, row)]));
             }
             (Self::Intervals(intervals), Column::Intervals { from, to, weight, .. }) => {
-                rows.for_each(|row| intervals.push(first + row, from[row], to[row], weight[row]));
+                rows.for_each(|row| {
+                    intervals.push(first + row, records[row].start_ns, (from[row], to[row]), weight[row]);
+                });
             }
             (
                 Self::Steps(steps),
@@ -97,7 +106,10 @@ impl Series {
                     ..
                 },
             ) => {
-                rows.for_each(|row| steps.push(first + row, from[row], &gaps[span(ends, row)], weight[row]));
+                rows.for_each(|row| {
+                    let (start_ns, gaps) = (records[row].start_ns, &gaps[span(ends, row)]);
+                    steps.push(first + row, start_ns, from[row], gaps, weight[row]);
+                });
             }
             _ => {}
         }

@@ -20,14 +20,14 @@ impl PhaseAccumulator {
     #[must_use]
     pub fn slices(&self, width_ns: u64) -> Vec<Slice> {
         let (Some(first), Some(last), true) = (
-            self.spans.iter().map(|span| span.0).min(),
-            self.spans.iter().map(|span| span.1.max(span.0)).max(),
+            self.spans().map(|span| span.0).min(),
+            self.spans().map(|span| span.1).max(),
             width_ns > 0,
         ) else {
             return Vec::new();
         };
         let mut slices = std::collections::BTreeMap::<u64, Slice>::new();
-        for (record, &(start, _)) in self.spans.iter().enumerate() {
+        for (record, (start, _)) in self.spans().enumerate() {
             let number = (start - first) / width_ns;
             let slice = slices.entry(number).or_insert_with(|| {
                 let start_ns = first + number * width_ns;

@@ -23,6 +23,8 @@ impl Summary {
         // Memory that all curves share.
         let (mut builder, mut segments) = (CurveBuilder::new(), Segments::default());
         let mut curves: Vec<Option<Curve>> = vec![None; catalogue.metrics().len()];
+        let starts = accumulator.starts();
+        let records = || (0..starts.len()).filter(|&record| selected.is_none_or(|selected| selected.contains(record)));
         for (turn, &position) in order.iter().enumerate() {
             let metric = &catalogue.metrics()[position];
             if !wanted[position] && last_use[position].is_none() {
@@ -33,18 +35,18 @@ impl Summary {
             let mut precision = None;
             let built = match (&accumulator.series()[position], &metric.origin) {
                 (Series::Intervals(intervals), _) => {
-                    intervals.contribute(&mut builder, selected);
+                    intervals.contribute(&mut builder, records(), starts);
                     Some(builder.build())
                 }
                 (Series::Steps(steps), _) => {
-                    steps.contribute(&mut builder, selected);
+                    steps.contribute(&mut builder, records(), starts);
                     precision = Some(steps.precision());
                     Some(builder.build())
                 }
                 (_, Origin::Composed(Formula::Held { steps, until })) => {
                     if let (Some(Series::Steps(steps)), Some(Series::Intervals(until))) = (series(steps), series(until))
                     {
-                        steps.contribute_held(&mut builder, until, selected);
+                        steps.contribute_held(&mut builder, until, records(), starts);
                         precision = Some(steps.precision());
                     }
                     Some(builder.build())
