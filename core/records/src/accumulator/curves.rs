@@ -30,7 +30,7 @@ impl Intervals {
     }
 
     /// Start, end and weight of a record's.
-    fn get(&self, record: usize, start_ns: u64) -> Option<(u64, u64, f64)> {
+    pub(crate) fn get(&self, record: usize, start_ns: u64) -> Option<(u64, u64, f64)> {
         let place = self.presence.place(record)?;
         let from_ns = start_ns.wrapping_add(self.from.at(place));
         let to_ns = from_ns.wrapping_add(self.length.at(place));
@@ -44,7 +44,6 @@ impl Intervals {
         records: impl Iterator<Item = usize>,
         starts: &Pieces<u64>,
     ) {
-        curve.reserve(self.from.len(), 0);
         for record in records {
             if let Some((from_ns, to_ns, weight)) = self.get(record, starts.at(record)) {
                 curve.interval(from_ns, to_ns, weight);
@@ -146,12 +145,14 @@ impl Steps {
         records: impl Iterator<Item = usize>,
         starts: &Pieces<u64>,
     ) {
-        curve.reserve(self.from.len(), self.exact_gaps());
         for record in records {
             let Some(place) = self.presence.place(record) else {
                 continue;
             };
-            let (from_ns, weight) = (self.begin_ns(place, starts.at(record)), self.weight.at(place));
+            let (from_ns, weight) = (
+                starts.at(record).wrapping_add(self.from.at(place)),
+                self.weight.at(place),
+            );
             match &self.gaps {
                 Gaps::Exact(lists) => curve.rates(from_ns, lists.list(place).into_iter().flatten(), weight),
                 Gaps::Even(even) => {
@@ -174,14 +175,13 @@ impl Steps {
         records: impl Iterator<Item = usize>,
         starts: &Pieces<u64>,
     ) {
-        curve.reserve(self.from.len(), self.exact_gaps());
         for record in records {
             let start_ns = starts.at(record);
             let (Some(place), Some((_, until_ns, _))) = (self.presence.place(record), until.get(record, start_ns))
             else {
                 continue;
             };
-            let (from_ns, weight) = (self.begin_ns(place, start_ns), self.weight.at(place));
+            let (from_ns, weight) = (start_ns.wrapping_add(self.from.at(place)), self.weight.at(place));
             match &self.gaps {
                 Gaps::Exact(lists) => {
                     curve.levels(from_ns, lists.list(place).into_iter().flatten(), weight, until_ns);
@@ -192,15 +192,9 @@ impl Steps {
         }
     }
 
-    fn exact_gaps(&self) -> usize {
-        match &self.gaps {
-            Gaps::Exact(lists) => lists.count(),
-            Gaps::Even(_) => 0,
-        }
-    }
-
-    fn begin_ns(&self, place: usize, start_ns: u64) -> u64 {
-        start_ns.wrapping_add(self.from.at(place))
+    /// When those of a record begin, if it has any.
+    pub(crate) fn begin_ns(&self, record: usize, start_ns: u64) -> Option<u64> {
+        Some(start_ns.wrapping_add(self.from.at(self.presence.place(record)?)))
     }
 
     pub(crate) fn bytes(&self) -> usize {

@@ -15,8 +15,7 @@ use super::{
 pub struct Budget {
     /// Bytes for the exact values of each list metric; beyond it percentiles come from a histogram.
     pub list_bytes: usize,
-    /// Bytes for the gaps of each steps metric; beyond it steps are evened out within each record. Building the curve and
-    /// its statistics takes about twenty times as much for a moment.
+    /// Bytes for the gaps of each steps metric; beyond it steps are evened out within each record.
     pub steps_bytes: usize,
 }
 

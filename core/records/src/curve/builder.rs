@@ -1,6 +1,6 @@
 //! Sums intervals and steps into a curve.
 
-use super::{Breakpoint, Curve, make_room, order};
+use super::{Curve, Spare};
 use crate::summation::CompensatedSum;
 
 /// A cumulative value below this share of the largest one is rounding left over from contributions that have ended.
@@ -16,15 +16,12 @@ pub(super) struct Change {
 }
 
 /// Collects contributions in any order. Weights must be finite. Holds 24 bytes per change, one for each end of an
-/// interval or gap (where a gap follows another, the two share theirs), and about 8 more from the first
-/// [`CurveBuilder::build`] on, all of which it keeps for later curves.
+/// interval or gap (where a gap follows another, the two share theirs), until it is in a piece of the curve.
 #[derive(Clone, Debug, Default)]
 pub struct CurveBuilder {
     changes: Vec<Change>,
-    /// Memory for ordering them.
-    spare: order::Spare,
-    /// Memory of curves that are no longer needed.
-    used: Vec<Vec<Breakpoint>>,
+    running: Running,
+    at_one_instant: Vec<f64>,
 }
 
 impl CurveBuilder {
@@ -32,16 +29,6 @@ impl CurveBuilder {
     #[must_use]
     pub fn new() -> Self {
         Self::default()
-    }
-
-    /// Makes room for that many intervals and gaps, so that memory is taken once.
-    pub(crate) fn reserve(&mut self, intervals: usize, gaps: usize) {
-        let more = 2 * intervals + gaps;
-        if self.changes.is_empty() {
-            make_room(&mut self.changes, more);
-        } else {
-            self.changes.reserve(more);
-        }
     }
 
     /// Adds `weight` from `from_ns` until `to_ns`. An interval without length contributes nothing.
@@ -85,103 +72,71 @@ impl CurveBuilder {
         }
     }
 
-    /// The sum of all contributions, and no contributions for the next curve, which uses the same memory.
+    /// The sum of all contributions, and no contributions for the next curve.
     ///
     /// Changes are ordered by time, decreases before increases. At one instant they meet in one breakpoint. The running
     /// value is kept with its rounding error, and what is left of it near 0 is set to 0.
     #[must_use]
     pub fn build(&mut self) -> Curve {
-        let mut breakpoints = self.breakpoints(self.changes.len());
-        let mut running = Running::default();
-        let mut at_one_instant = Vec::new();
-        order::by_time(&mut self.changes, &mut self.spare, |changes| {
-            let mut changes = changes.iter().peekable();
-            while let Some(change) = changes.next() {
-                let time_ns = change.time_ns;
-                let same = |next: &&Change| next.time_ns == time_ns;
-                if changes.peek().is_some_and(same) {
-                    at_one_instant.clear();
-                    at_one_instant.extend([change.fall, change.rise]);
-                    while let Some(next) = changes.next_if(same) {
-                        at_one_instant.extend([next.fall, next.rise]);
-                    }
-                    at_one_instant.sort_unstable_by(f64::total_cmp);
-                    at_one_instant.iter().for_each(|&value| running.add(value));
-                } else {
-                    running.add(change.fall.min(change.rise));
-                    running.add(change.fall.max(change.rise));
-                }
-                breakpoints.push(Breakpoint {
-                    time_ns,
-                    value: running.value(),
-                });
+        loop {
+            let (mut pass, mut curve) = (self.clone(), Curve::default());
+            pass.piece(None, &mut Spare::default(), &mut curve);
+            if pass.is_settled() {
+                *self = Self::default();
+                return curve;
             }
-        });
-        self.changes.clear();
-        let noise = NOISE * running.largest;
-        let mut before = None;
-        breakpoints.retain_mut(|breakpoint| {
-            if breakpoint.value.abs() < noise {
-                breakpoint.value = 0.0;
-            }
-            let changes = before != Some(breakpoint.value);
-            before = Some(breakpoint.value);
-            changes
-        });
-        Curve { breakpoints }
-    }
-
-    /// The sum of several curves.
-    #[must_use]
-    pub fn sum<'a>(&mut self, curves: impl IntoIterator<Item = &'a Curve>) -> Curve {
-        curves.into_iter().fold(Curve::default(), |sum, curve| {
-            let next = self.combined(&sum, curve, |a, b| a + b);
-            self.recycle(sum);
-            next
-        })
-    }
-
-    /// A curve divided by another at every moment, 0 where the divisor is not positive: throughput per user is throughput
-    /// over concurrency, and 0 while there are no users.
-    #[must_use]
-    pub fn ratio(&mut self, dividend: &Curve, divisor: &Curve) -> Curve {
-        if dividend.is_empty() || divisor.is_empty() {
-            return Curve::default();
+            self.running = pass.running.again();
         }
-        let divide = |dividend, divisor| if divisor > 0.0 { dividend / divisor } else { 0.0 };
-        self.combined(dividend, divisor, divide)
     }
 
-    /// Uses the memory of a curve for later ones.
-    pub(crate) fn recycle(&mut self, curve: Curve) {
-        self.used.push(curve.breakpoints);
+    /// Number of changes that are in no piece yet.
+    pub(crate) fn pending(&self) -> usize {
+        self.changes.len()
     }
 
-    /// The curve of `value` of both curves' values.
-    fn combined(&mut self, left: &Curve, right: &Curve, value: impl Fn(f64, f64) -> f64) -> Curve {
-        let mut breakpoints = self.breakpoints(left.breakpoints.len() + right.breakpoints.len());
-        let mut before = None;
-        left.each_change(right, |time_ns, a, b| {
-            let value = value(a, b);
-            if before != Some(value) {
-                breakpoints.push(Breakpoint { time_ns, value });
-                before = Some(value);
+    /// Makes `curve`, which is the piece before, the next piece: with all changes before `until_ns`, or all there are.
+    /// Later contributions may not begin before that.
+    pub(crate) fn piece(&mut self, until_ns: Option<u64>, spare: &mut Spare, curve: &mut Curve) {
+        match until_ns {
+            Some(until_ns) => {
+                let ready = self.changes.extract_if(.., |change| change.time_ns < until_ns);
+                spare.changes.extend(ready);
             }
-        });
-        Curve { breakpoints }
+            None => spare.changes.append(&mut self.changes),
+        }
+        spare.order();
+        let (running, at_one_instant) = (&mut self.running, &mut self.at_one_instant);
+        curve.go_on();
+        let mut changes = spare.ordered.iter().peekable();
+        while let Some(change) = changes.next() {
+            let time_ns = change.time_ns;
+            let same = |next: &&Change| next.time_ns == time_ns;
+            if changes.peek().is_some_and(same) {
+                at_one_instant.clear();
+                at_one_instant.extend([change.fall, change.rise]);
+                while let Some(next) = changes.next_if(same) {
+                    at_one_instant.extend([next.fall, next.rise]);
+                }
+                at_one_instant.sort_unstable_by(f64::total_cmp);
+                at_one_instant.iter().for_each(|&value| running.add(value));
+            } else {
+                running.add(change.fall.min(change.rise));
+                running.add(change.fall.max(change.rise));
+            }
+            curve.push(time_ns, running.value());
+        }
     }
 
-    /// An empty list with room for `most`, in the memory of a used one that fits best.
-    fn breakpoints(&mut self, most: usize) -> Vec<Breakpoint> {
-        self.used.sort_unstable_by_key(Vec::capacity);
-        let fits = self.used.partition_point(|used| used.capacity() < most);
-        let mut breakpoints = if fits < self.used.len() {
-            self.used.swap_remove(fits)
-        } else {
-            self.used.pop().unwrap_or_default()
-        };
-        make_room(&mut breakpoints, most);
-        breakpoints
+    /// Whether nothing counted as more than rounding that was less, as the largest value came only later. If not, the
+    /// pieces are to be built again.
+    pub(crate) fn is_settled(&self) -> bool {
+        self.running.least >= NOISE * self.running.largest
+    }
+
+    /// Begins the same curve again. What was contributed until now is in it no more, but how large it was is known.
+    pub(crate) fn restart(&mut self) {
+        self.changes.clear();
+        self.running = self.running.again();
     }
 
     fn change(&mut self, time_ns: u64, fall: f64, rise: f64) {
@@ -189,27 +144,55 @@ impl CurveBuilder {
     }
 }
 
-/// The running value and the largest it was.
-#[derive(Default)]
+/// The value of a curve as time goes on.
+#[derive(Clone, Copy, Debug)]
 struct Running {
     sum: CompensatedSum,
+    /// The largest it was, or is known to become.
     largest: f64,
+    /// The least above rounding.
+    least: f64,
+}
+
+impl Default for Running {
+    fn default() -> Self {
+        Self {
+            sum: CompensatedSum::default(),
+            largest: 0.0,
+            least: f64::INFINITY,
+        }
+    }
 }
 
 impl Running {
-    fn add(&mut self, value: f64) {
-        self.sum.add(value);
-        self.largest = self.largest.max(self.value().abs());
+    fn again(self) -> Self {
+        Self {
+            largest: self.largest,
+            ..Self::default()
+        }
     }
 
-    fn value(&self) -> f64 {
-        self.sum.value()
+    fn add(&mut self, value: f64) {
+        if value != 0.0 {
+            self.sum.add(value);
+            self.largest = self.largest.max(self.sum.value().abs());
+        }
+    }
+
+    /// The value, or 0 if it is no more than rounding.
+    fn value(&mut self) -> f64 {
+        let value = self.sum.value();
+        if value == 0.0 || value.abs() < NOISE * self.largest {
+            return 0.0;
+        }
+        self.least = self.least.min(value.abs());
+        value
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{super::Breakpoint, *};
     use proptest::prelude::*;
 
     fn points(mut builder: CurveBuilder) -> Vec<(u64, f64)> {
@@ -252,9 +235,8 @@ mod tests {
         let mut builder = CurveBuilder::new();
         builder.interval(0, 100, 1e-3);
         builder.interval(10, 20, 1e15);
-        let value = builder.build().breakpoints()[2].value;
-        // Below 1e-9 of the largest value everything counts as rounding.
-        assert_eq!(value, 0.0);
+        // Below 1e-9 of the largest value everything counts as rounding, even before that.
+        assert_eq!(points(builder), [(10, 1e15), (20, 0.0)]);
         let mut builder = CurveBuilder::new();
         builder.interval(0, 100, 0.1);
         builder.interval(10, 20, 1e7);

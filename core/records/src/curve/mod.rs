@@ -2,22 +2,25 @@
 //!
 //! Records contribute intervals and steps ([`CurveBuilder`]); the sum of all contributions is a step function of time
 //! ([`Curve`]). A curve counts how long a value lasted, not how many records saw it.
+//!
+//! A run's curves are never held as a whole: they are built piece by piece in the order of time, each piece is looked at,
+//! and its memory is used for the next one. Statistics take two passes ([`statistics`]).
 
 mod builder;
 mod order;
 mod percentiles;
 #[cfg(test)]
 mod reference;
-mod statistics;
+pub(crate) mod statistics;
 
 pub use builder::CurveBuilder;
-pub(crate) use statistics::Segments;
+pub(crate) use order::Spare;
 
-/// A step function of time: each value holds from its time until the next one; before the first it is 0.
-///
-/// Holds 16 bytes per breakpoint, at most two breakpoints per contributed interval or step.
+/// A step function of time, or a piece of one: each value holds from its time until the next one.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Curve {
+    /// The value before the first breakpoint: 0, or the last one of the piece before.
+    before: f64,
     /// Strictly ascending in time, neighbours differ in value.
     breakpoints: Vec<Breakpoint>,
 }
@@ -32,23 +35,66 @@ pub struct Breakpoint {
 }
 
 impl Curve {
-    /// Whether nothing ever contributed, so that the curve is 0 for want of data.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.breakpoints.is_empty()
-    }
-
     /// The points where the value changes, ascending in time.
     #[must_use]
     pub fn breakpoints(&self) -> &[Breakpoint] {
         &self.breakpoints
     }
 
+    /// The value in the end.
+    fn after(&self) -> f64 {
+        self.breakpoints.last().map_or(self.before, |last| last.value)
+    }
+
+    /// Begins the next piece of the same curve.
+    fn go_on(&mut self) {
+        self.before = self.after();
+        self.breakpoints.clear();
+    }
+
+    /// The value is another from `time_ns` on, or the same.
+    fn push(&mut self, time_ns: u64, value: f64) {
+        if value != self.after() {
+            self.breakpoints.push(Breakpoint { time_ns, value });
+        }
+    }
+
+    /// Becomes the sum of the same pieces of several curves. `spare` is memory for it.
+    pub(crate) fn sum<'a>(&mut self, pieces: impl IntoIterator<Item = &'a Self>, spare: &mut Self) {
+        let mut pieces = pieces.into_iter();
+        match pieces.next() {
+            Some(first) => self.clone_from(first),
+            None => *self = Self::default(),
+        }
+        for piece in pieces {
+            std::mem::swap(self, spare);
+            self.combine(spare, piece, |a, b| a + b);
+        }
+    }
+
+    /// Becomes a curve divided by another at every moment, 0 where the divisor is not positive: throughput per user is
+    /// throughput over concurrency, and 0 while there are no users.
+    pub(crate) fn ratio(&mut self, dividend: &Self, divisor: &Self) {
+        self.combine(
+            dividend,
+            divisor,
+            |dividend, divisor| {
+                if divisor > 0.0 { dividend / divisor } else { 0.0 }
+            },
+        );
+    }
+
+    fn combine(&mut self, left: &Self, right: &Self, value: impl Fn(f64, f64) -> f64) {
+        self.before = value(left.before, right.before);
+        self.breakpoints.clear();
+        left.each_change(right, |time_ns, a, b| self.push(time_ns, value(a, b)));
+    }
+
     /// Calls `at` with both curves' values at every time where either changes.
     fn each_change(&self, other: &Self, mut at: impl FnMut(u64, f64, f64)) {
         let (left, right) = (self.breakpoints(), other.breakpoints());
         let (mut i, mut j) = (0, 0);
-        let (mut a, mut b) = (0.0, 0.0);
+        let (mut a, mut b) = (self.before, other.before);
         while let (Some(l), Some(r)) = (left.get(i), right.get(j)) {
             let (l_is_next, r_is_next) = (l.time_ns <= r.time_ns, r.time_ns <= l.time_ns);
             a = if l_is_next { l.value } else { a };
@@ -62,22 +108,13 @@ impl Curve {
     }
 }
 
-/// Empties a list and gives it room for `most`, without copying what it held, as growing would.
-fn make_room<T>(list: &mut Vec<T>, most: usize) {
-    list.clear();
-    if list.capacity() < most {
-        // Frees the old memory before it takes the new.
-        *list = Vec::new();
-        *list = Vec::with_capacity(most);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn curve(points: &[(u64, f64)]) -> Curve {
+    fn curve(before: f64, points: &[(u64, f64)]) -> Curve {
         Curve {
+            before,
             breakpoints: points
                 .iter()
                 .map(|&(time_ns, value)| Breakpoint { time_ns, value })
@@ -87,18 +124,35 @@ mod tests {
 
     #[test]
     fn ratio_changes_where_either_changes_and_is_zero_where_the_divisor_is() {
-        let throughput = curve(&[(10, 6.0), (30, 12.0), (60, 0.0)]);
-        let users = curve(&[(10, 2.0), (20, 3.0), (50, 0.0)]);
-        assert_eq!(
-            CurveBuilder::new().ratio(&throughput, &users),
-            curve(&[(10, 3.0), (20, 2.0), (30, 4.0), (50, 0.0)])
-        );
+        let throughput = curve(0.0, &[(10, 6.0), (30, 12.0), (60, 0.0)]);
+        let users = curve(0.0, &[(10, 2.0), (20, 3.0), (50, 0.0)]);
+        let mut ratio = curve(7.0, &[(1, 8.0)]);
+        ratio.ratio(&throughput, &users);
+        assert_eq!(ratio, curve(0.0, &[(10, 3.0), (20, 2.0), (30, 4.0), (50, 0.0)]));
+        // In pieces, the second one from 25 on.
+        ratio.ratio(&curve(6.0, &[(30, 12.0), (60, 0.0)]), &curve(3.0, &[(50, 0.0)]));
+        assert_eq!(ratio, curve(2.0, &[(30, 4.0), (50, 0.0)]));
     }
 
     #[test]
-    fn ratio_with_an_empty_curve_is_empty() {
-        let some = curve(&[(1, 1.0)]);
-        assert!(CurveBuilder::new().ratio(&some, &Curve::default()).is_empty());
-        assert!(CurveBuilder::new().ratio(&Curve::default(), &some).is_empty());
+    fn ratio_with_an_empty_curve_is_zero() {
+        let (some, none) = (curve(0.0, &[(1, 1.0)]), Curve::default());
+        let mut ratio = Curve::default();
+        for (dividend, divisor) in [(&some, &none), (&none, &some)] {
+            ratio.ratio(dividend, divisor);
+            assert_eq!(ratio, none);
+        }
+    }
+
+    #[test]
+    fn sums_of_none_one_and_several() {
+        let (a, b) = (curve(1.0, &[(5, 2.0), (7, 0.5)]), curve(2.0, &[(5, 1.0), (6, 3.0)]));
+        let (mut sum, mut spare) = (Curve::default(), Curve::default());
+        sum.sum([&a, &b, &a], &mut spare);
+        assert_eq!(sum, curve(4.0, &[(5, 5.0), (6, 7.0), (7, 4.0)]));
+        sum.sum([&b], &mut spare);
+        assert_eq!(sum, b);
+        sum.sum([], &mut spare);
+        assert_eq!(sum, Curve::default());
     }
 }

@@ -1,119 +1,179 @@
 //! Percentiles of values that held for different lengths of time.
+//!
+//! The values are dealt out to buckets in their order. The times of the buckets tell which ones hold the percentiles, and
+//! only what goes to those is kept and sorted when the values come a second time.
 
-use super::statistics::{Range, Segment};
+use super::statistics::Segment;
 use crate::statistics::Statistics;
 
 /// The percentiles reported for curves, ascending.
 pub(super) const CURVE_PERCENTILES: [u8; 4] = [50, 90, 95, 99];
 
-/// So few are sorted.
-const FEW: usize = 256;
-/// Digits of a number in base 2 by which the others are told apart.
-const BITS: u32 = 12;
-/// A value this share of the largest one counts as small: those below are told apart only if a percentile is among them.
-/// Without it the zeros of idle time would leave a single bucket for everything else.
-const SMALL: f64 = 1.0 / (1u64 << 32) as f64;
-
-/// Sets the percentiles of `segments`, whose values lie in `range` and which together last `total` ns. Percentile q is the
-/// smallest value that, with all smaller ones, covers at least the share q of the time.
-pub(super) fn find(segments: &[Segment], range: Range, total: f64, statistics: &mut Statistics) {
-    Search { total, statistics }.among(segments, range, 0.0, &CURVE_PERCENTILES);
-}
-
-struct Search<'a> {
-    total: f64,
-    statistics: &'a mut Statistics,
-}
-
-impl Search<'_> {
-    /// Finds the percentiles `wanted` among `segments`, where they are known to be; smaller values than these cover
-    /// `covered`.
-    ///
-    /// The values are dealt out to buckets in their order; the times of the buckets tell which ones hold the percentiles,
-    /// and only those are looked into.
-    fn among(&mut self, segments: &[Segment], range: Range, mut covered: f64, mut wanted: &[u8]) {
-        if segments.len() <= FEW {
-            return self.sorted(segments.to_vec(), covered, wanted);
-        }
-        let Range { min, max } = range;
-        if min == max {
-            return self.set(wanted, min);
-        }
-        let small = if max > 0.0 { min.max(max * SMALL) } else { min };
-        let (least, span) = (order(small), order(max).saturating_sub(order(small)));
-        let shift = (u64::BITS - span.leading_zeros()).saturating_sub(BITS);
-        // What is not a number, after an overflow, goes to the last one; its statistics will be dropped.
-        let bucket = |segment: &Segment| (order(segment.value).saturating_sub(least).min(span) >> shift) as usize;
-
-        let mut buckets = vec![Bucket::default(); (span >> shift) as usize + 1];
-        for segment in segments {
-            let bucket = &mut buckets[bucket(segment)];
-            bucket.duration += segment.duration;
-            bucket.range.add(segment.value);
-        }
-        let mut looked_into = Vec::new();
-        for (number, bucket) in buckets.iter_mut().enumerate() {
-            let reached = covered + bucket.duration;
-            let here = self.reached(wanted, reached);
-            if here > 0 {
-                let Range { min, max } = bucket.range;
-                if min == max {
-                    self.set(&wanted[..here], min);
-                } else {
-                    bucket.is_looked_into = true;
-                    looked_into.push((number, covered, &wanted[..here]));
-                }
-                wanted = &wanted[here..];
-            }
-            covered = reached;
-        }
-        if looked_into.is_empty() {
-            return;
-        }
-        let marked = |segment: &&Segment| buckets[bucket(segment)].is_looked_into;
-        let candidates: Vec<Segment> = segments.iter().filter(marked).copied().collect();
-        for (number, covered, wanted) in looked_into {
-            let inside = candidates.iter().filter(|segment| bucket(segment) == number);
-            let inside: Vec<Segment> = inside.copied().collect();
-            if inside.len() < segments.len() {
-                self.among(&inside, buckets[number].range, covered, wanted);
-            } else {
-                self.sorted(inside, covered, wanted);
-            }
-        }
-    }
-
-    /// The same by sorting.
-    fn sorted(&mut self, mut segments: Vec<Segment>, mut covered: f64, mut wanted: &[u8]) {
-        segments.sort_unstable_by(|a, b| a.value.total_cmp(&b.value));
-        for segment in segments {
-            covered += segment.duration;
-            let here = self.reached(wanted, covered);
-            self.set(&wanted[..here], segment.value);
-            wanted = &wanted[here..];
-        }
-    }
-
-    /// How many of the percentiles are reached by covering so much time.
-    fn reached(&self, wanted: &[u8], covered: f64) -> usize {
-        let share = covered / self.total;
-        wanted.iter().take_while(|&&q| share >= f64::from(q) / 100.0).count()
-    }
-
-    fn set(&mut self, percentiles: &[u8], value: f64) {
-        percentiles
-            .iter()
-            .for_each(|&q| self.statistics.set_percentile(q, value));
-    }
-}
+/// Sign and exponent of a number: what it has in common with others of about its size.
+const SIZE_BITS: u32 = 12;
+/// Digits in base 2 by which numbers of one size are told apart.
+const DIGITS: u32 = 9;
 
 /// Values that are about the same.
-#[derive(Clone, Default)]
+#[derive(Clone, Copy, Debug)]
 struct Bucket {
     /// How long they held, together.
     duration: f64,
-    range: Range,
-    is_looked_into: bool,
+    min: f64,
+    max: f64,
+}
+
+const EMPTY: Bucket = Bucket {
+    duration: 0.0,
+    min: f64::INFINITY,
+    max: f64::NEG_INFINITY,
+};
+
+/// How long which values held. 12 KiB for each size of number there is, and 16 KiB.
+#[derive(Clone, Debug)]
+pub(super) struct Buckets {
+    /// For each size the position of its first bucket, if it has any.
+    sizes: Vec<Option<u16>>,
+    /// `2^DIGITS` for each size, in the order in which they came.
+    buckets: Vec<Bucket>,
+}
+
+impl Default for Buckets {
+    fn default() -> Self {
+        Self {
+            sizes: vec![None; 1 << SIZE_BITS],
+            buckets: Vec::new(),
+        }
+    }
+}
+
+impl Buckets {
+    pub(super) fn add(&mut self, Segment { value, duration }: Segment) {
+        let bucket = number(value);
+        let (size, digits) = ((bucket >> DIGITS) as usize, bucket as usize % (1 << DIGITS));
+        let size = match self.sizes[size] {
+            Some(known) => usize::from(known),
+            None => self.add_size(size),
+        };
+        let bucket = &mut self.buckets[(size << DIGITS) + digits];
+        bucket.duration += duration;
+        // As the processor has it, unlike `f64::min`; what is not a number leaves the range as it is.
+        bucket.min = if value < bucket.min { value } else { bucket.min };
+        bucket.max = if value > bucket.max { value } else { bucket.max };
+    }
+
+    #[cold]
+    fn add_size(&mut self, size: usize) -> usize {
+        let next = self.buckets.len() >> DIGITS;
+        // There are 2^12 sizes.
+        self.sizes[size] = Some(next as u16);
+        self.buckets.resize(self.buckets.len() + (1 << DIGITS), EMPTY);
+        next
+    }
+
+    /// The buckets that are not empty by their numbers, ascending.
+    fn filled(&self) -> impl Iterator<Item = (u64, Bucket)> + '_ {
+        let sizes = self.sizes.iter().enumerate();
+        sizes
+            .filter_map(|(size, known)| Some((size, usize::from((*known)?))))
+            .flat_map(|(size, known)| {
+                let buckets = &self.buckets[known << DIGITS..(known + 1) << DIGITS];
+                let numbers = ((size as u64) << DIGITS)..;
+                numbers
+                    .zip(buckets.iter().copied())
+                    .filter(|(_, bucket)| bucket.duration > 0.0)
+            })
+    }
+
+    /// How long all values held.
+    pub(super) fn total(&self) -> f64 {
+        self.filled().map(|(_, bucket)| bucket.duration).sum()
+    }
+
+    /// The least and the largest value.
+    pub(super) fn range(&self) -> (f64, f64) {
+        self.filled().fold((EMPTY.min, EMPTY.max), |(min, max), (_, bucket)| {
+            (min.min(bucket.min), max.max(bucket.max))
+        })
+    }
+
+    /// The percentiles: the smallest value that, with all smaller ones, covers at least the share of the time. Sets those
+    /// that are known by now, and gives the search for the others.
+    pub(super) fn percentiles(&self, statistics: &mut Statistics) -> Search {
+        let total = self.total();
+        let (mut covered, mut wanted, mut sought) = (0.0, &CURVE_PERCENTILES[..], Vec::new());
+        for (number, bucket) in self.filled() {
+            let reached = covered + bucket.duration;
+            let (here, later) = wanted.split_at(reached_by(reached / total, wanted));
+            if bucket.min == bucket.max {
+                here.iter().for_each(|&q| statistics.set_percentile(q, bucket.min));
+            } else if !here.is_empty() {
+                sought.push(Sought {
+                    number,
+                    covered,
+                    percentiles: here,
+                    segments: Vec::new(),
+                });
+            }
+            (covered, wanted) = (reached, later);
+        }
+        Search { total, sought }
+    }
+}
+
+/// How many of `percentiles` are at most `share`.
+fn reached_by(share: f64, percentiles: &[u8]) -> usize {
+    let reached = percentiles.iter().take_while(|&&q| share >= f64::from(q) / 100.0);
+    reached.count()
+}
+
+/// The search for percentiles in the buckets that hold them.
+#[derive(Clone, Debug)]
+pub(super) struct Search {
+    total: f64,
+    sought: Vec<Sought>,
+}
+
+/// A bucket that holds percentiles.
+#[derive(Clone, Debug)]
+struct Sought {
+    number: u64,
+    /// How long all smaller values held.
+    covered: f64,
+    percentiles: &'static [u8],
+    /// What went to it.
+    segments: Vec<Segment>,
+}
+
+impl Search {
+    /// Looks at a value for the second time.
+    pub(super) fn add(&mut self, segment: Segment) {
+        let number = number(segment.value);
+        for sought in &mut self.sought {
+            if sought.number == number {
+                sought.segments.push(segment);
+            }
+        }
+    }
+
+    /// Sets what was found.
+    pub(super) fn finish(self, statistics: &mut Statistics) {
+        for mut sought in self.sought {
+            sought.segments.sort_unstable_by(|a, b| a.value.total_cmp(&b.value));
+            let (mut covered, mut wanted) = (sought.covered, sought.percentiles);
+            for Segment { value, duration } in sought.segments {
+                covered += duration;
+                let (here, later) = wanted.split_at(reached_by(covered / self.total, wanted));
+                here.iter().for_each(|&q| statistics.set_percentile(q, value));
+                wanted = later;
+            }
+        }
+    }
+}
+
+/// The number of the bucket of a value, the greater the greater the value is.
+fn number(value: f64) -> u64 {
+    order(value) >> (u64::BITS - SIZE_BITS - DIGITS)
 }
 
 /// A number that is greater the greater the value is.
@@ -129,18 +189,29 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn both(segments: &[Segment]) -> [Statistics; 2] {
-        let total: f64 = segments.iter().map(|s| s.duration).sum();
-        let mut range = Range::default();
-        segments.iter().for_each(|segment| range.add(segment.value));
-        let (mut found, mut sorted) = (Statistics::default(), Statistics::default());
-        find(segments, range, total, &mut found);
-        let mut search = Search {
-            total,
-            statistics: &mut sorted,
-        };
-        search.sorted(segments.to_vec(), 0.0, &CURVE_PERCENTILES);
-        [found, sorted]
+    fn found(segments: &[Segment]) -> Statistics {
+        let (mut buckets, mut statistics) = (Buckets::default(), Statistics::default());
+        segments.iter().for_each(|&segment| buckets.add(segment));
+        let mut search = buckets.percentiles(&mut statistics);
+        segments.iter().for_each(|&segment| search.add(segment));
+        search.finish(&mut statistics);
+        statistics
+    }
+
+    /// The same by sorting all.
+    fn sorted(segments: &[Segment]) -> Statistics {
+        let (mut segments, mut statistics) = (segments.to_vec(), Statistics::default());
+        segments.sort_by(|a, b| a.value.total_cmp(&b.value));
+        let total: f64 = segments.iter().map(|segment| segment.duration).sum();
+        for q in CURVE_PERCENTILES {
+            let mut covered = 0.0;
+            let reaches = |segment: &&Segment| {
+                covered += segment.duration;
+                covered / total >= f64::from(q) / 100.0
+            };
+            statistics.set_percentile(q, segments.iter().find(reaches).unwrap().value);
+        }
+        statistics
     }
 
     fn segments(values: impl IntoIterator<Item = (f64, u64)>) -> Vec<Segment> {
@@ -154,9 +225,9 @@ mod tests {
     #[test]
     fn by_hand() {
         // A thousand values of 1 ns: the percentile q is the one after which q % have passed.
-        let [found, _] = both(&segments((0..1000).rev().map(|i| (f64::from(i), 1))));
+        let found_ = found(&segments((0..1000).rev().map(|i| (f64::from(i), 1))));
         assert_eq!(
-            (found.p50, found.p90, found.p95, found.p99),
+            (found_.p50, found_.p90, found_.p95, found_.p99),
             (Some(499.0), Some(899.0), Some(949.0), Some(989.0))
         );
         // Idle for 80 % of the time, then close together.
@@ -165,7 +236,7 @@ mod tests {
             value: 0.0,
             duration: 4000.0,
         });
-        let [found, _] = both(&idle);
+        let found = found(&idle);
         assert_eq!(
             (found.p50, found.p90, found.p95),
             (Some(0.0), Some(1000.499), Some(1000.749))
@@ -178,7 +249,7 @@ mod tests {
             let mut segments = segments((0..1000).map(|i| (f64::from(i), 1)));
             segments[3].value = odd;
             segments[4].value = odd;
-            both(&segments);
+            found(&segments);
         }
     }
 
@@ -187,14 +258,14 @@ mod tests {
         fn agrees_with_sorting(
             values in prop::collection::vec(
                 (prop_oneof![
-                    Just(0.0), Just(-0.0), 0f64..1e-3, 100f64..101.0, -5f64..5.0, (0u32..4).prop_map(f64::from),
+                    Just(0.0), 0f64..1e-3, 100f64..101.0, -5f64..5.0, (0u32..4).prop_map(f64::from),
                     any::<f64>().prop_filter("finite", |v| v.is_finite()),
                 ], 1u64..1000),
                 1..2000,
             ),
         ) {
-            let [found, sorted] = both(&segments(values));
-            prop_assert_eq!(found, sorted);
+            let segments = segments(values);
+            prop_assert_eq!(found(&segments), sorted(&segments));
         }
 
         #[test]

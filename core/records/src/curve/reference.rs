@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::{Breakpoint, Curve, CurveBuilder};
+use super::{Breakpoint, Curve, CurveBuilder, Spare, statistics::Cut};
 use crate::{statistics::Statistics, summation::CompensatedSum, window::Window};
 
 /// Changes of a contribution: time and difference.
@@ -71,7 +71,7 @@ fn build(mut changes: Changes) -> Vec<Breakpoint> {
     for at_one_instant in changes.chunk_by(|a, b| a.0 == b.0) {
         let (time_ns, value) = *at_one_instant.last().unwrap();
         let value = if value.abs() < 1e-9 * largest { 0.0 } else { value };
-        if breakpoints.last().is_none_or(|last| last.value != value) {
+        if breakpoints.last().map_or(0.0, |last| last.value) != value {
             breakpoints.push(Breakpoint { time_ns, value });
         }
     }
@@ -159,39 +159,77 @@ fn contributions(most: usize) -> impl Strategy<Value = Vec<Contribution>> {
     prop::collection::vec(contribution, 0..most)
 }
 
-fn built(contributions: &[Contribution], builder: &mut CurveBuilder) -> Curve {
-    contributions.iter().for_each(|one| one.add_to(builder));
+fn built(contributions: &[Contribution]) -> Curve {
+    let mut builder = CurveBuilder::new();
+    contributions.iter().for_each(|one| one.add_to(&mut builder));
     builder.build()
+}
+
+/// The same in pieces, each of `size` contributions.
+fn in_pieces(contributions: &[Contribution], size: usize) -> Vec<Curve> {
+    let begin = |one: &Contribution| one.changes().iter().map(|change| change.0).min();
+    let mut ordered: Vec<_> = contributions
+        .iter()
+        .filter_map(|one| Some((begin(one)?, one)))
+        .collect();
+    ordered.sort_by_key(|one| one.0);
+    let mut builder = CurveBuilder::new();
+    loop {
+        let (mut piece, mut spare) = (Curve::default(), Spare::default());
+        let mut pieces = Vec::new();
+        for (i, chunk) in ordered.chunks(size).enumerate() {
+            chunk.iter().for_each(|one| one.1.add_to(&mut builder));
+            let until_ns = ordered.get((i + 1) * size).map(|one| one.0);
+            builder.piece(until_ns, &mut spare, &mut piece);
+            pieces.push(piece.clone());
+        }
+        if builder.is_settled() {
+            return pieces;
+        }
+        builder.restart();
+    }
 }
 
 proptest! {
     #[test]
     fn curves_and_their_statistics_are_those_of_the_plain_way(
         some in contributions(200), others in contributions(60),
-        start in 0u64..400_000, length in 0u64..3_000_000,
+        start in 0u64..400_000, length in 0u64..3_000_000, size in 1usize..50,
     ) {
-        let mut builder = CurveBuilder::new();
         let [some, others] = [some, others].map(|contributions| {
             let plain = build(contributions.iter().flat_map(Contribution::changes).collect());
-            (built(&contributions, &mut builder), plain)
+            (built(&contributions), plain, in_pieces(&contributions, size))
         });
-        for (curve, plain) in [&some, &others] {
+        for (curve, plain, pieces) in [&some, &others] {
             prop_assert_eq!(curve.breakpoints(), plain.as_slice());
+            let joined: Vec<_> = pieces.iter().flat_map(|piece| piece.breakpoints().iter().copied()).collect();
+            prop_assert_eq!(joined, plain.as_slice());
+            let ends = std::iter::once(0.0).chain(pieces.iter().map(Curve::after));
+            prop_assert!(pieces.iter().map(|piece| piece.before).eq(ends.take(pieces.len())));
         }
         let (curve, mask) = (some.0, others.0);
         let window = Window { start_ns: BASE + start, end_ns: BASE + start + length };
-        check(curve.statistics(window), statistics(segments(&curve, None, window)))?;
+        let whole = curve.statistics(window);
+        check(whole, statistics(segments(&curve, None, window)))?;
         check(curve.statistics_while(&mask, window), statistics(segments(&curve, Some(&mask), window)))?;
+
+        let mut first = Cut::first(window, true);
+        some.2.iter().for_each(|piece| first.add(piece));
+        let second = first.second().map(|mut second| {
+            some.2.iter().for_each(|piece| second.add(piece));
+            second.statistics()
+        });
+        prop_assert_eq!(second, whole);
     }
 
     #[test]
     fn sums_and_ratios_are_those_of_the_values(
         some in contributions(60), others in contributions(60), more in contributions(20),
     ) {
-        let mut builder = CurveBuilder::new();
-        let [a, b, c] = [some, others, more].map(|contributions| built(&contributions, &mut builder));
-        let (sum, ratio) = (builder.sum([&a, &b, &c]), builder.ratio(&a, &b));
-        builder.recycle(sum.clone());
+        let [a, b, c] = [some, others, more].map(|contributions| built(&contributions));
+        let (mut sum, mut ratio) = (Curve::default(), Curve::default());
+        sum.sum([&a, &b, &c], &mut Curve::default());
+        ratio.ratio(&a, &b);
         for curve in [&sum, &ratio] {
             prop_assert!(curve.breakpoints().is_sorted_by(|a, b| a.time_ns < b.time_ns));
             prop_assert!(curve.breakpoints().windows(2).all(|pair| pair[0].value != pair[1].value));
@@ -203,7 +241,7 @@ proptest! {
         for time in [&a, &b, &c].into_iter().flat_map(|curve| curve.breakpoints()).map(|b| b.time_ns) {
             prop_assert_eq!(at(&sum, time), at(&a, time) + at(&b, time) + at(&c, time));
             let divisor = at(&b, time);
-            let expected = if divisor > 0.0 && !a.is_empty() { at(&a, time) / divisor } else { 0.0 };
+            let expected = if divisor > 0.0 { at(&a, time) / divisor } else { 0.0 };
             prop_assert_eq!(at(&ratio, time), expected);
         }
     }

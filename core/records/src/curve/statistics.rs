@@ -1,11 +1,17 @@
 //! Statistics of a curve over a window, weighted by time.
+//!
+//! A curve passes by twice, piece by piece: [`First`] takes its mean and deals its values out to buckets, [`Second`] takes
+//! the deviation from that mean and the values of the buckets in which the percentiles are.
 
-use super::{Curve, make_room, percentiles};
-use crate::{statistics::Statistics, summation::pairwise_sum, window::Window};
+use super::{
+    Curve,
+    percentiles::{Buckets, Search},
+};
+use crate::{statistics::Statistics, summation::CompensatedSum, window::Window};
 
 /// A stretch of time with one value.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Segment {
+pub(crate) struct Segment {
     pub(super) value: f64,
     /// Length in ns; a whole number, and what is done with it is exact up to 2^53 (a hundred days).
     pub(super) duration: f64,
@@ -16,136 +22,170 @@ impl Curve {
     /// it held. `None` if the window has no length.
     ///
     /// The time before the first change counts as 0, so an empty curve is 0 throughout. The percentile q is the
-    /// smallest value that, with all smaller ones, covers at least the share q of the time. Sums are pairwise in the
-    /// order of time.
+    /// smallest value that, with all smaller ones, covers at least the share q of the time.
     #[must_use]
     pub fn statistics(&self, window: Window) -> Option<Statistics> {
-        Segments::default().statistics(self, window)
+        let mut first = Cut::first(window, true);
+        first.add(self);
+        let mut second = first.second()?;
+        second.add(self);
+        Some(second.statistics())
     }
 
     /// The same over the part of `window` during which `mask` is positive: the intensity while something happens, not
     /// diluted by idle time. `None` if that never is.
     #[must_use]
     pub fn statistics_while(&self, mask: &Self, window: Window) -> Option<Statistics> {
-        Segments::default().statistics_while(self, mask, window)
+        let mut first = Cut::first(window, false);
+        first.add_while(self, mask);
+        let mut second = first.second()?;
+        second.add_while(self, mask);
+        Some(second.statistics())
     }
 }
 
-/// What of a step function counts within a window. One is enough for all curves of a summary, which then share its memory:
-/// 16 bytes per segment.
-#[derive(Debug, Default)]
-pub(crate) struct Segments {
-    segments: Vec<Segment>,
+/// What is done with the segments of a curve.
+pub(crate) trait Pass {
+    /// Takes the next one.
+    fn segment(&mut self, segment: Segment);
 }
 
-impl Segments {
-    /// See [`Curve::statistics`].
-    pub(crate) fn statistics(&mut self, curve: &Curve, window: Window) -> Option<Statistics> {
-        let mut cut = Cut::new(&mut self.segments, curve.breakpoints.len() + 1, true, window);
-        for breakpoint in &curve.breakpoints {
-            cut.at(breakpoint.time_ns, breakpoint.value, true);
-        }
-        cut.statistics()
-    }
-
-    /// See [`Curve::statistics_while`].
-    pub(crate) fn statistics_while(&mut self, curve: &Curve, mask: &Curve, window: Window) -> Option<Statistics> {
-        let most = curve.breakpoints.len() + mask.breakpoints.len() + 1;
-        let mut cut = Cut::new(&mut self.segments, most, false, window);
-        curve.each_change(mask, |time_ns, value, mask| cut.at(time_ns, value, mask > 0.0));
-        cut.statistics()
-    }
-}
-
-/// Cuts a step function to a window and keeps what counts.
-struct Cut<'a> {
-    segments: &'a mut Vec<Segment>,
+/// Cuts a curve to a window, and leaves to a pass what counts.
+#[derive(Clone, Debug)]
+pub(crate) struct Cut<P> {
     window: Window,
+    /// Whether the time before the first change counts.
+    counts_before: bool,
     since_ns: u64,
     value: f64,
     counts: bool,
-    total: f64,
-    range: Range,
+    pass: P,
 }
 
-impl<'a> Cut<'a> {
-    /// The function is 0 before its first change, and has at most `most` segments.
-    fn new(segments: &'a mut Vec<Segment>, most: usize, counts_before_first: bool, window: Window) -> Self {
-        make_room(segments, most);
+impl<P: Pass> Cut<P> {
+    fn new(window: Window, counts_before: bool, pass: P) -> Self {
         Self {
-            segments,
             window,
+            counts_before,
             since_ns: window.start_ns,
             value: 0.0,
-            counts: counts_before_first,
-            total: 0.0,
-            range: Range::default(),
+            counts: counts_before,
+            pass,
         }
     }
 
-    /// From `time_ns` on the function has another value.
+    /// Takes the next piece of the curve.
+    pub(crate) fn add(&mut self, curve: &Curve) {
+        for breakpoint in &curve.breakpoints {
+            self.at(breakpoint.time_ns, breakpoint.value, true);
+        }
+    }
+
+    /// Takes the next piece, which counts while `mask` is positive.
+    pub(crate) fn add_while(&mut self, curve: &Curve, mask: &Curve) {
+        curve.each_change(mask, |time_ns, value, mask| self.at(time_ns, value, mask > 0.0));
+    }
+
+    /// From `time_ns` on the curve has another value.
     fn at(&mut self, time_ns: u64, value: f64, counts: bool) {
         let time_ns = time_ns.max(self.window.start_ns).min(self.window.end_ns);
         if self.counts && time_ns > self.since_ns {
-            let duration = (time_ns - self.since_ns) as f64;
-            self.total += duration;
-            self.range.add(self.value);
-            self.segments.push(Segment {
+            self.pass.segment(Segment {
                 value: self.value,
-                duration,
+                duration: (time_ns - self.since_ns) as f64,
             });
         }
         (self.since_ns, self.value, self.counts) = (time_ns, value, counts);
     }
 
-    fn statistics(mut self) -> Option<Statistics> {
+    /// The curve is over.
+    fn end(mut self) -> P {
         self.at(self.window.end_ns, 0.0, false);
-        let (segments, total) = (&**self.segments, self.total);
-        if segments.is_empty() {
+        self.pass
+    }
+}
+
+/// What is taken from a curve when it passes for the first time.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct First {
+    /// Of the values, each times its duration.
+    sum: CompensatedSum,
+    buckets: Buckets,
+}
+
+impl Pass for First {
+    fn segment(&mut self, segment: Segment) {
+        self.sum.add(segment.value * segment.duration);
+        self.buckets.add(segment);
+    }
+}
+
+impl Cut<First> {
+    /// For a curve over `window`, whose time before the first change counts (as 0) or not.
+    pub(crate) fn first(window: Window, counts_before: bool) -> Self {
+        Self::new(window, counts_before, First::default())
+    }
+
+    /// Ends the first pass; `None` if nothing of the curve counts.
+    pub(crate) fn second(self) -> Option<Cut<Second>> {
+        let (window, counts_before) = (self.window, self.counts_before);
+        let First { sum, buckets } = self.end();
+        let total = buckets.total();
+        if total == 0.0 {
             return None;
         }
-        let avg = pairwise_sum(segments.len(), &|i| {
-            let Segment { value, duration } = segments[i];
-            value * duration
-        }) / total;
-        let variance = pairwise_sum(segments.len(), &|i| {
-            let Segment { value, duration } = segments[i];
-            (value - avg) * (value - avg) * duration
-        }) / total;
+        let (min, max) = buckets.range();
+        let avg = sum.value() / total;
         let mut statistics = Statistics {
             avg: Some(avg),
-            min: Some(self.range.min),
-            max: Some(self.range.max),
-            std: Some(variance.sqrt()),
+            min: Some(min),
+            max: Some(max),
             ..Statistics::default()
         };
-        percentiles::find(segments, self.range, total, &mut statistics);
-        Some(statistics)
+        let search = buckets.percentiles(&mut statistics);
+        let second = Second {
+            statistics,
+            avg,
+            total,
+            squares: CompensatedSum::default(),
+            search,
+        };
+        Some(Cut::new(window, counts_before, second))
     }
 }
 
-/// The least and the largest of some values.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Range {
-    pub(super) min: f64,
-    pub(super) max: f64,
+/// What is taken from a curve when it passes for the second time.
+#[derive(Clone, Debug)]
+pub(crate) struct Second {
+    statistics: Statistics,
+    avg: f64,
+    total: f64,
+    /// Of the deviations, each times its duration.
+    squares: CompensatedSum,
+    search: Search,
 }
 
-impl Default for Range {
-    /// Of no values.
-    fn default() -> Self {
-        Self {
-            min: f64::INFINITY,
-            max: f64::NEG_INFINITY,
-        }
+impl Pass for Second {
+    fn segment(&mut self, segment: Segment) {
+        let deviation = segment.value - self.avg;
+        self.squares.add(deviation * deviation * segment.duration);
+        self.search.add(segment);
     }
 }
 
-impl Range {
-    pub(super) fn add(&mut self, value: f64) {
-        // As the processor has it, unlike `f64::min`; what is not a number leaves the range as it is.
-        self.min = if value < self.min { value } else { self.min };
-        self.max = if value > self.max { value } else { self.max };
+impl Cut<Second> {
+    /// Ends the second pass.
+    pub(crate) fn statistics(self) -> Statistics {
+        let Second {
+            mut statistics,
+            total,
+            squares,
+            search,
+            ..
+        } = self.end();
+        statistics.std = Some((squares.value() / total).sqrt());
+        search.finish(&mut statistics);
+        statistics
     }
 }
 
@@ -242,6 +282,7 @@ mod tests {
             start in 0u64..100, length in 1u64..60,
         ) {
             let curve = |points: &std::collections::BTreeMap<u64, u32>| Curve {
+                before: 0.0,
                 breakpoints:
                     points.iter().map(|(&time_ns, &v)| Breakpoint { time_ns, value: f64::from(v) }).collect(),
             };

@@ -8,6 +8,7 @@ mod curves;
 mod derive;
 mod metrics;
 mod result;
+mod sweep;
 #[cfg(test)]
 mod tests;
 
