@@ -41,7 +41,7 @@ impl GapStore {
     }
 
     /// Adds the list of one record.
-    pub fn push(&mut self, list: impl IntoIterator<Item = u64>) {
+    pub fn push(&mut self, list: &[u64]) {
         match &mut self.storage {
             Storage::Exact(exact) => {
                 exact.push(list);
@@ -51,7 +51,7 @@ impl GapStore {
                     self.storage = Storage::Histogram(sketch);
                 }
             }
-            Storage::Histogram(sketch) => list.into_iter().for_each(|value| sketch.record(value)),
+            Storage::Histogram(sketch) => list.iter().for_each(|&value| sketch.record(value)),
         }
     }
 
@@ -191,7 +191,7 @@ mod tests {
 
     fn store(budget: usize, lists: &[Vec<u64>]) -> GapStore {
         let mut store = GapStore::new(budget);
-        lists.iter().for_each(|list| store.push(list.iter().copied()));
+        lists.iter().for_each(|list| store.push(list));
         store
     }
 

@@ -12,8 +12,8 @@ pub(crate) struct ExactLists {
 
 impl ExactLists {
     /// Adds a list.
-    pub(crate) fn push(&mut self, list: impl IntoIterator<Item = u64>) {
-        list.into_iter().for_each(|value| self.values.push(value));
+    pub(crate) fn push(&mut self, list: &[u64]) {
+        self.values.extend(list);
         self.ends.push(self.values.len() as u64);
     }
 

@@ -28,6 +28,20 @@ impl<T: Copy> Pieces<T> {
         }
     }
 
+    pub(crate) fn extend(&mut self, values: impl IntoIterator<Item = T>) {
+        let mut values = values.into_iter();
+        loop {
+            let room = match self.pieces.last_mut() {
+                Some(last) if last.len() < PIECE => last,
+                _ => self.pieces.push_mut(Vec::with_capacity(PIECE)),
+            };
+            room.extend(values.by_ref().take(PIECE - room.len()));
+            if room.len() < PIECE {
+                return;
+            }
+        }
+    }
+
     pub(crate) fn len(&self) -> usize {
         let full = self.pieces.len().saturating_sub(1) * PIECE;
         full + self.pieces.last().map_or(0, Vec::len)
@@ -66,6 +80,15 @@ impl Compact {
             self.large.push((self.values.len(), value));
         }
         self.values.push(stored);
+    }
+
+    pub(crate) fn extend(&mut self, values: &[u64]) {
+        let bits = values.iter().fold(0, |bits, value| bits | value);
+        if bits < u64::from(ESCAPE) {
+            self.values.extend(values.iter().map(|&value| value as u32));
+        } else {
+            values.iter().for_each(|&value| self.push(value));
+        }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -117,9 +140,11 @@ mod tests {
             let mut compact = Compact::default();
             let numbers = few.repeat(times);
             numbers.iter().for_each(|&number| compact.push(number));
-            prop_assert_eq!(compact.len(), numbers.len());
+            let mut extended = Compact::default();
+            numbers.chunks(few.len() + 3).for_each(|chunk| extended.extend(chunk));
+            prop_assert_eq!((compact.len(), extended.len()), (numbers.len(), numbers.len()));
             for (place, &number) in numbers.iter().enumerate() {
-                prop_assert_eq!(compact.at(place), number);
+                prop_assert_eq!((compact.at(place), extended.at(place)), (number, number));
             }
             let mut sorted = numbers.clone();
             sorted.sort_unstable();

@@ -119,7 +119,7 @@ impl Steps {
         self.weight.push(weight);
         match &mut self.gaps {
             Gaps::Exact(lists) => {
-                lists.push(gaps.iter().copied());
+                lists.push(gaps);
                 if lists.bytes() > self.budget_bytes {
                     let mut even = Pieces::default();
                     let lists = (0..self.from.len()).filter_map(|place| lists.list(place));

@@ -50,7 +50,7 @@ impl Lists {
             self.values = Values::Integers(GapStore::new(self.budget_bytes));
         }
         if let Values::Integers(store) = &mut self.values {
-            store.push(list.iter().copied());
+            store.push(list);
         }
     }
 

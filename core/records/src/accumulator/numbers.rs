@@ -91,6 +91,15 @@ impl Numbers {
         self.values.push(value);
     }
 
+    /// Adds the values of consecutive records.
+    pub(crate) fn extend(&mut self, first: usize, values: impl ExactSizeIterator<Item = f64>) {
+        self.presence.insert_all(first..first + values.len());
+        match &mut self.values {
+            Values::Real(real) => real.extend(values),
+            _ => values.for_each(|value| self.values.push(value)),
+        }
+    }
+
     /// The values of the selected records, in record order.
     pub(crate) fn select(&self, selected: Option<&Presence>) -> Vec<f64> {
         match (&self.values, selected) {

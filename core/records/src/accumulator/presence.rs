@@ -27,6 +27,17 @@ impl Presence {
             .is_some_and(|word| word >> (record % 64) & 1 == 1)
     }
 
+    /// Adds consecutive numbers, which must be greater than all in the set.
+    pub(crate) fn insert_all(&mut self, records: std::ops::Range<usize>) {
+        let mut begin = records.start;
+        while begin < records.end {
+            let end = records.end.min((begin / 64 + 1) * 64);
+            self.insert(begin);
+            self.words[begin / 64] |= (u64::MAX >> (64 - (end - begin))) << (begin % 64);
+            begin = end;
+        }
+    }
+
     /// How many numbers in the set are below `record`, if it is in the set.
     pub(crate) fn place(&self, record: usize) -> Option<usize> {
         let (word, bit) = (*self.words.get(record / 64)?, record % 64);
@@ -70,6 +81,16 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
     use std::collections::BTreeSet;
+
+    #[test]
+    fn many_at_once_are_the_same_as_one_by_one() {
+        let (mut many, mut one_by_one) = (Presence::default(), Presence::default());
+        for range in [3..5, 5..64, 64..64, 70..71, 100..300] {
+            range.clone().for_each(|record| one_by_one.insert(record));
+            many.insert_all(range);
+            assert_eq!(many, one_by_one);
+        }
+    }
 
     proptest! {
         #[test]

@@ -77,7 +77,14 @@ impl Series {
         counts: impl Fn(usize) -> bool,
     ) {
         let rows = rows(column).filter(|&row| counts(row));
+        let is_full = rows.clone().count() == records.len();
         match (self, column) {
+            (Self::Numbers(numbers), Column::U64 { values, .. }) if is_full => {
+                numbers.extend(first, values.iter().map(|&value| value as f64));
+            }
+            (Self::Numbers(numbers), Column::F64 { values, .. }) if is_full => {
+                numbers.extend(first, values.iter().copied());
+            }
             (Self::Numbers(numbers), Column::U64 { values, .. }) => {
                 rows.for_each(|row| numbers.push(first + row, values[row] as f64));
             }
@@ -127,7 +134,7 @@ impl Series {
 }
 
 /// Numbers of the rows of a column that have a value.
-fn rows(column: &Column) -> impl Iterator<Item = usize> + '_ {
+fn rows(column: &Column) -> impl Iterator<Item = usize> + Clone + '_ {
     let (len, validity) = match column {
         Column::U64 { values, validity } => (values.len(), validity),
         Column::F64 { values, validity } => (values.len(), validity),
