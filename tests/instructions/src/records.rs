@@ -6,7 +6,7 @@ use aiperf_plugin_api::metric::{MetricFamily, MetricSpec};
 use aiperf_records::{
     accumulator::{Budget, PhaseAccumulator, RecordOutcome},
     catalogue::Catalogue,
-    curve::CurveBuilder,
+    summary::Visibility,
     window::Window,
 };
 use aiperf_sdk::{Batch, Column, ColumnRef, MetricKind, Package, Validity, fields, testing};
@@ -100,16 +100,43 @@ pub(crate) fn accumulate(times: usize) {
     }
 }
 
-/// The curve of what `times` batches of records generate, and its statistics.
+/// The curve of what `times` batches of records generate, and its statistics, as the end of a run makes them.
 pub(crate) fn curves(times: usize) {
-    let mut builder = CurveBuilder::new();
-    for i in 0..times * BATCH {
-        let gaps = (1..TOKENS).map(|token| after(i, token) - after(i, token - 1));
-        builder.rates(start(i) + after(i, 0), gaps, 1.0);
-    }
+    let family = MetricFamily {
+        needs: Vec::new(),
+        derive_needs: Vec::new(),
+        metrics: vec![MetricSpec::new("decode", "d", "tokens/sec", MetricKind::Steps)],
+    };
+    let Ok(catalogue) = Catalogue::new(vec![family], Vec::new(), |_, _| true) else {
+        return;
+    };
+    let mut accumulator = PhaseAccumulator::new(Arc::new(catalogue), Budget::default());
+    let records = times * BATCH;
+    let outcomes: Vec<RecordOutcome> = (0..records)
+        .map(|i| RecordOutcome {
+            start_ns: start(i),
+            end_ns: start(i) + after(i, TOKENS),
+            error: None,
+        })
+        .collect();
+    let steps = Column::Steps {
+        from: (0..records).map(|i| start(i) + after(i, 0)).collect(),
+        ends: (1..=records).map(|i| (i * (TOKENS - 1)) as u32).collect(),
+        gaps: (0..records)
+            .flat_map(|i| (1..TOKENS).map(move |token| after(i, token) - after(i, token - 1)))
+            .collect(),
+        weight: vec![1.0; records],
+        validity: vec![1; records],
+    };
+    assert!(accumulator.add(&outcomes, &[Some(vec![steps])]).is_ok());
     let window = Window {
         start_ns: start(0),
-        end_ns: start(times * BATCH) + after(0, TOKENS),
+        end_ns: start(records) + after(0, TOKENS),
     };
-    assert!(builder.build().statistics(window).is_some());
+    let summary = accumulator.summary(window, None, Visibility::default());
+    assert!(
+        summary
+            .statistics("decode")
+            .is_some_and(|statistics| statistics.p99.is_some())
+    );
 }

@@ -120,8 +120,10 @@ impl CurveBuilder {
                 at_one_instant.sort_unstable_by(f64::total_cmp);
                 at_one_instant.iter().for_each(|&value| running.add(value));
             } else {
-                running.add(change.fall.min(change.rise));
-                running.add(change.fall.max(change.rise));
+                let Change { fall, rise, .. } = *change;
+                let (lower, higher) = if fall <= rise { (fall, rise) } else { (rise, fall) };
+                running.add(lower);
+                running.add(higher);
             }
             curve.push(time_ns, running.value());
         }
@@ -175,17 +177,20 @@ impl Running {
     fn add(&mut self, value: f64) {
         if value != 0.0 {
             self.sum.add(value);
-            self.largest = self.largest.max(self.sum.value().abs());
+            let size = self.sum.value().abs();
+            // As the processor has it, unlike `f64::max`; what is not a number changes nothing.
+            self.largest = if size > self.largest { size } else { self.largest };
         }
     }
 
     /// The value, or 0 if it is no more than rounding.
     fn value(&mut self) -> f64 {
         let value = self.sum.value();
-        if value == 0.0 || value.abs() < NOISE * self.largest {
+        let size = value.abs();
+        if size == 0.0 || size < NOISE * self.largest {
             return 0.0;
         }
-        self.least = self.least.min(value.abs());
+        self.least = if size < self.least { size } else { self.least };
         value
     }
 }
