@@ -8,11 +8,12 @@ use aiperf_sdk::{
 };
 
 use crate::{
-    answer::{Answer, Reader},
+    answer::Answer,
     body::{Body, Value, estimated_length, verbatim},
     json::Object,
     message::write_messages,
     options::{ChatOptions, Core},
+    reader::Reader,
     wire::Event,
 };
 

@@ -6,6 +6,8 @@
 
 use aiperf_sdk::endpoint::ChunkKind;
 
+use crate::pull::plain_length;
+
 /// Where in memory a text is, to find out whether it lies in an event as it is.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Place {
@@ -51,7 +53,7 @@ impl<'a> Pattern<'a> {
     /// The text of an event of this pattern. `None` if it is of another, or its text is empty or has escapes.
     pub(crate) fn text<'e>(&self, event: &'e [u8]) -> Option<&'e str> {
         let text = event.strip_prefix(self.head)?.strip_suffix(self.tail)?;
-        let plain = !text.is_empty() && text.iter().all(|byte| !matches!(byte, b'"' | b'\\' | 0..0x20));
+        let plain = !text.is_empty() && plain_length(text) == text.len();
         plain.then(|| str::from_utf8(text).ok()).flatten()
     }
 }
