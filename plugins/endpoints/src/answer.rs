@@ -2,11 +2,12 @@
 
 use aiperf_sdk::{
     Decoded, Result, Turn,
-    endpoint::{ChunkKind, ResponseError},
+    endpoint::{ChunkKind, ResponseError, Usage},
 };
 
 use crate::{
     error::response_error,
+    form::Said,
     pattern::Place,
     tool_call::ToolCalls,
     wire::{Event, Message},
@@ -25,7 +26,7 @@ pub(crate) struct Answer {
     calls: ToolCalls,
     speculative_decoding: Option<String>,
     first_chunk_usage: bool,
-    /// Where the last chunk's text was.
+    /// Where the text of the chunk was that the last event gave.
     place: Option<Place>,
 }
 
@@ -40,14 +41,8 @@ impl Answer {
         chunks.text.reserve(events.saturating_mul(TOKEN));
     }
 
-    /// Adds what an event says. If that is nothing but a text, tells where it is.
-    pub(crate) fn event(
-        &mut self,
-        event: &Event<'_>,
-        text: &str,
-        index: u32,
-        content: Content,
-    ) -> Result<Option<Place>> {
+    /// Adds what an event says. Tells whether that is no more than a form can say.
+    pub(crate) fn event(&mut self, event: &Event<'_>, text: &str, index: u32, content: Content) -> Result<bool> {
         let choice = &event.choice.0;
         let error = event.error.0.is_some() || event.object.as_str() == "error";
         if error {
@@ -56,30 +51,46 @@ impl Answer {
         let chunks = self.decoded.chunks.len();
         self.place = None;
         content(event, index, self)?;
-        let only_text = self.decoded.chunks.len() == chunks + 1
-            && !error
-            && event.usage.0.is_none()
-            && choice.finish_reason.as_str().is_empty()
-            && [&choice.delta, &choice.message]
-                .into_iter()
-                .flatten()
-                .all(|message| message.tool_calls.0.is_empty())
-            && event.metrics.speculative_decoding.0.is_none();
-        let decoded = &mut self.decoded;
-        if let Some(usage) = &event.usage.0 {
-            if self.first_chunk_usage && chunks == 0 && !decoded.chunks.is_empty() {
-                decoded.first_chunk_tokens = usage.completion;
-            }
-            decoded.usage = Some(**usage);
-        }
-        if !choice.finish_reason.as_str().is_empty() {
-            decoded.finish_reason = Some(choice.finish_reason.as_str().to_owned());
-        }
+        let finish_reason = Some(choice.finish_reason.as_str()).filter(|reason| !reason.is_empty());
+        self.note(chunks == 0, finish_reason, event.usage.usage.as_deref());
         let stats = event.metrics.speculative_decoding.0;
         if let Some(stats) = stats.filter(|json| json.starts_with('{')) {
             self.speculative_decoding = Some(stats.to_owned());
         }
-        Ok(self.place.filter(|_| only_text))
+        let mut messages = [&choice.delta, &choice.message].into_iter().flatten();
+        Ok(self.decoded.chunks.len() <= chunks + 1
+            && !error
+            && stats.is_none()
+            && messages.all(|message| message.tool_calls.0.is_empty() && message.function_call.is_empty()))
+    }
+
+    /// Adds what an event of a known form says.
+    pub(crate) fn said(&mut self, index: u32, said: &Said<'_>) -> Result<()> {
+        let first = self.decoded.chunks.is_empty();
+        if let Some((kind, text)) = said.text {
+            self.push(index, kind, text)?;
+        }
+        self.note(first, said.finish_reason, said.usage.as_ref());
+        Ok(())
+    }
+
+    /// `first` says that there was no content before this event.
+    fn note(&mut self, first: bool, finish_reason: Option<&str>, usage: Option<&Usage>) {
+        let decoded = &mut self.decoded;
+        if let Some(usage) = usage {
+            if self.first_chunk_usage && first && !decoded.chunks.is_empty() {
+                decoded.first_chunk_tokens = usage.completion;
+            }
+            decoded.usage = Some(*usage);
+        }
+        if let Some(reason) = finish_reason {
+            decoded.finish_reason = Some(reason.to_owned());
+        }
+    }
+
+    /// Where the text of the chunk is that the last event gave.
+    pub(crate) fn place(&self) -> Option<Place> {
+        self.place
     }
 
     /// Adds a content chunk.

@@ -2,7 +2,8 @@
 //!
 //! A request: `chat` and `completions` name the fields of a body, `body` merges the user's over them and writes them,
 //! `message` renders turns. A response: `reader` goes through its events. `pull` reads the JSON of one, `wire` and `usage` say
-//! what is wanted of it (in terms of `lenient`), and `pattern` knows events that differ from the one before in a text alone.
+//! what is wanted of it (in terms of `lenient`). But nearly all events are like others: `form` knows those of earlier responses,
+//! and `pattern` those that differ from the one before in a text alone.
 //! `answer` sums them up, `tool_call` puts tool calls together again, `error` reads errors.
 #![forbid(unsafe_code)]
 
@@ -16,6 +17,7 @@ mod body;
 mod chat;
 mod completions;
 mod error;
+mod form;
 mod json;
 mod lenient;
 mod message;

@@ -4,6 +4,8 @@
 //! all it said, a later event with the same bytes before and after a string says the same with another text: JSON
 //! leaves no other reading, as long as the string has neither quotes nor escapes.
 
+use std::ops::Range;
+
 use aiperf_sdk::endpoint::ChunkKind;
 
 use crate::pull::plain_length;
@@ -13,7 +15,8 @@ use crate::pull::plain_length;
 pub(crate) struct Place {
     address: usize,
     length: usize,
-    kind: ChunkKind,
+    /// Kind of the text.
+    pub(crate) kind: ChunkKind,
 }
 
 impl Place {
@@ -24,6 +27,13 @@ impl Place {
             length: text.len(),
             kind,
         }
+    }
+
+    /// Which bytes of an event it is. `None` unless it lies in the event.
+    pub(crate) fn within(&self, event: &[u8]) -> Option<Range<usize>> {
+        let start = self.address.checked_sub(event.as_ptr() as usize)?;
+        let end = start.checked_add(self.length)?;
+        (end <= event.len()).then_some(start..end)
     }
 }
 
@@ -39,9 +49,8 @@ pub(crate) struct Pattern<'a> {
 impl<'a> Pattern<'a> {
     /// The pattern of `event`, whose only content is the text at a place. `None` unless that lies in the event.
     pub(crate) fn of(event: &'a [u8], text: Place) -> Option<Self> {
-        let start = text.address.checked_sub(event.as_ptr() as usize)?;
-        let (head, rest) = event.split_at_checked(start)?;
-        let (_, tail) = rest.split_at_checked(text.length)?;
+        let place = text.within(event)?;
+        let (head, tail) = (event.get(..place.start)?, event.get(place.end..)?);
         let quoted = head.ends_with(b"\"") && tail.starts_with(b"\"");
         quoted.then_some(Self {
             head,

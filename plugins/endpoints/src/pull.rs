@@ -4,9 +4,11 @@
 //! is rare (escapes, fractions, nested values that nobody asked for) is left to `serde_json`, so that there is one opinion
 //! on what is JSON.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, ops::Range};
 
 use serde::de::IgnoredAny;
+
+use crate::form::Gap;
 
 /// Levels of objects and lists that are read; what is skipped may be deeper.
 const DEEPEST: u8 = 127;
@@ -60,23 +62,6 @@ pub(crate) trait Lenient<'de>: Default {
     }
 }
 
-/// Reads a text that is one value.
-pub(crate) fn read<'de, T: Lenient<'de>>(text: &'de str) -> Read<T> {
-    let mut json = Pull {
-        text,
-        at: 0,
-        depth: 0,
-        plain: text
-            .bytes()
-            .fold(true, |plain, byte| plain & (byte >= b' ') & (byte != b'\\')),
-    };
-    let value = T::from_value(&mut json)?;
-    match json.peek() {
-        None => Ok(value),
-        Some(_) => Err(NotJson),
-    }
-}
-
 /// A JSON text, read as far as `at`.
 #[derive(Debug)]
 pub(crate) struct Pull<'de> {
@@ -85,9 +70,51 @@ pub(crate) struct Pull<'de> {
     depth: u8,
     /// It has no escapes and no control characters: a string ends with the next quote.
     plain: bool,
+    /// What was skipped and could have been another string or number.
+    gaps: Vec<(Range<usize>, Gap)>,
 }
 
 impl<'de> Pull<'de> {
+    /// A text at its beginning.
+    pub(crate) fn new(text: &'de str) -> Self {
+        let plain = |byte: u8| byte >= b' ' && byte != b'\\';
+        Self {
+            text,
+            at: 0,
+            depth: 0,
+            plain: text.bytes().fold(true, |all, byte| all & plain(byte)),
+            gaps: Vec::new(),
+        }
+    }
+
+    /// Reads the one value that a text is.
+    pub(crate) fn whole<T: Lenient<'de>>(&mut self) -> Read<T> {
+        let value = self.value()?;
+        match self.peek() {
+            None => Ok(value),
+            Some(_) => Err(NotJson),
+        }
+    }
+
+    /// How far the text has been read.
+    pub(crate) fn position(&self) -> usize {
+        self.at
+    }
+
+    /// The insides of strings and the numbers that were skipped so far.
+    pub(crate) fn into_gaps(self) -> Vec<(Range<usize>, Gap)> {
+        self.gaps
+    }
+
+    /// Reads something that is no place for gaps; with it, where it is. Nothing but blanks may be before it.
+    pub(crate) fn without_gaps<T>(&mut self, read: impl FnOnce(&mut Self) -> Read<T>) -> Read<(T, Range<usize>)> {
+        self.peek();
+        let (start, gaps) = (self.at, self.gaps.len());
+        let value = read(self)?;
+        self.gaps.truncate(gaps);
+        Ok((value, start..self.at))
+    }
+
     /// Reads an object: `field` is given each name, and must read or skip the value.
     pub(crate) fn object(&mut self, mut field: impl FnMut(&mut Self, &[u8]) -> Read<()>) -> Read<()> {
         self.enter()?;
@@ -139,18 +166,21 @@ impl<'de> Pull<'de> {
 
     /// The text of a value.
     pub(crate) fn raw(&mut self) -> Read<&'de str> {
-        self.peek();
-        let start = self.at;
-        self.skip()?;
-        self.text.get(start..self.at).ok_or(NotJson)
+        let ((), place) = self.without_gaps(Self::skip)?;
+        self.text.get(place).ok_or(NotJson)
     }
 
     /// Skips a value.
     pub(crate) fn skip(&mut self) -> Read<()> {
         match self.peek().ok_or(NotJson)? {
             b'"' => {
+                let start = self.at + 1;
                 let (quoted, plain) = self.quoted()?;
-                if plain { Ok(()) } else { ignored(quoted) }
+                if !plain {
+                    return ignored(quoted);
+                }
+                self.gaps.push((start..self.at - 1, Gap::String));
+                Ok(())
             }
             b'{' | b'[' => {
                 let rest = self.text.get(self.at..).ok_or(NotJson)?;
@@ -162,8 +192,12 @@ impl<'de> Pull<'de> {
                 Ok(())
             }
             b'-' | b'0'..=b'9' => {
-                let digits = self.number();
-                count(digits).map_or_else(|| ignored(digits.as_bytes()), |_| Ok(()))
+                let start = self.at;
+                if !is_number(self.number().as_bytes()) {
+                    return Err(NotJson);
+                }
+                self.gaps.push((start..self.at, Gap::Number));
+                Ok(())
             }
             _ => self.literal(),
         }
@@ -229,8 +263,7 @@ impl<'de> Pull<'de> {
     /// What looks like a number.
     fn number(&mut self) -> &'de str {
         let rest = self.text.get(self.at..).unwrap_or_default();
-        let of_number = |byte: &u8| matches!(byte, b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E');
-        let length = rest.bytes().take_while(of_number).count();
+        let length = number_length(rest.as_bytes());
         self.at += length;
         rest.get(..length).unwrap_or_default()
     }
@@ -242,6 +275,23 @@ impl<'de> Pull<'de> {
         let word = word.iter().find(|word| rest.starts_with(word.as_bytes()));
         self.at += word.ok_or(NotJson)?.len();
         Ok(())
+    }
+}
+
+/// Bytes before the first one that is of no number.
+#[inline]
+pub(crate) fn number_length(bytes: &[u8]) -> usize {
+    let of_number = |byte: &&u8| matches!(byte, b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E');
+    bytes.iter().take_while(of_number).count()
+}
+
+/// Whether these bytes are a number.
+#[inline]
+pub(crate) fn is_number(bytes: &[u8]) -> bool {
+    let digits = bytes.iter().all(u8::is_ascii_digit);
+    match bytes {
+        [] | [b'0', _, ..] => false,
+        _ => digits || ignored(bytes).is_ok(),
     }
 }
 
@@ -313,6 +363,10 @@ mod tests {
 
     use super::*;
 
+    fn whole<'de, T: Lenient<'de>>(text: &'de str) -> Read<T> {
+        Pull::new(text).whole()
+    }
+
     /// A value as this module reads it, all of it.
     #[derive(Debug, Default, PartialEq)]
     struct Whole(Value);
@@ -370,9 +424,9 @@ mod tests {
     }
 
     fn agree(text: &str) {
-        assert_eq!(read::<Whole>(text).ok().map(|whole| whole.0), expected(text), "{text}");
+        assert_eq!(whole::<Whole>(text).ok().map(|whole| whole.0), expected(text), "{text}");
         let skipped = serde_json::from_str::<IgnoredAny>(text).map(|_| Skipped);
-        assert_eq!(read::<Skipped>(text).ok(), skipped.ok(), "{text}");
+        assert_eq!(whole::<Skipped>(text).ok(), skipped.ok(), "{text}");
     }
 
     #[test]
@@ -444,8 +498,8 @@ mod tests {
     fn depth_is_bounded_where_it_is_read() {
         let nested = |levels: usize| "[".repeat(levels) + &"]".repeat(levels);
         agree(&nested(127));
-        assert_eq!(read::<Whole>(&nested(128)), Err(NotJson));
-        assert_eq!(read::<Skipped>(&nested(100_000)), Ok(Skipped));
+        assert_eq!(whole::<Whole>(&nested(128)), Err(NotJson));
+        assert_eq!(whole::<Skipped>(&nested(100_000)), Ok(Skipped));
     }
 
     #[test]
@@ -458,7 +512,7 @@ mod tests {
             }
         }
         assert_eq!(
-            read::<Raw<'_>>(" { \"a\": [1, 2] } ").map(|raw| raw.0),
+            whole::<Raw<'_>>(" { \"a\": [1, 2] } ").map(|raw| raw.0),
             Ok("{ \"a\": [1, 2] }")
         );
     }

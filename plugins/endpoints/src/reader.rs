@@ -2,8 +2,9 @@
 
 use std::{
     borrow::Cow,
+    ops::Range,
     sync::{
-        Arc,
+        Arc, Mutex,
         atomic::{AtomicBool, Ordering},
     },
 };
@@ -14,8 +15,10 @@ use serde::de::IgnoredAny;
 use crate::{
     answer::{Answer, Content},
     error::{excerpt, invalid_response},
+    form::{Forms, Gap},
     pattern::{Pattern, Place},
-    pull::{self, NotJson},
+    pull::Pull,
+    wire::Event,
 };
 
 /// Reads responses.
@@ -23,6 +26,7 @@ pub(crate) struct Reader {
     host: Arc<dyn Host>,
     per_chunk_usage: bool,
     content: Content,
+    forms: Mutex<Forms>,
     warned: AtomicBool,
 }
 
@@ -33,6 +37,7 @@ impl Reader {
             host,
             per_chunk_usage,
             content,
+            forms: Mutex::default(),
             warned: AtomicBool::new(false),
         }
     }
@@ -43,6 +48,10 @@ impl Reader {
     pub(crate) fn decode(&self, exchanges: &[Exchange<'_>]) -> Result<Decoded> {
         let mut answer = Answer::default();
         let mut index = 0_u32;
+        // Nobody waits for what another thread learns: then this response is read without.
+        let mut known = self.forms.try_lock();
+        let mut none = Forms::default();
+        let forms = known.as_deref_mut().unwrap_or(&mut none);
         for exchange in exchanges {
             answer.begin(exchange.ends.len(), self.per_chunk_usage && exchange.streamed);
             let mut pattern: Option<Pattern<'_>> = None;
@@ -51,9 +60,8 @@ impl Reader {
                 match pattern.and_then(|pattern| Some((pattern.kind, pattern.text(bytes)?))) {
                     Some((kind, text)) => answer.push(index, kind, text)?,
                     None => {
-                        pattern = self
-                            .event(bytes, exchange.streamed, index, &mut answer)?
-                            .and_then(|text| Pattern::of(bytes, text));
+                        let text = self.event(bytes, exchange.streamed, index, forms, &mut answer)?;
+                        pattern = text.and_then(|text| Pattern::of(bytes, text));
                     }
                 }
                 index = index
@@ -65,22 +73,39 @@ impl Reader {
     }
 
     /// Reads an event. If it said nothing but a text, tells where that is.
-    fn event(&self, bytes: &[u8], streamed: bool, index: u32, answer: &mut Answer) -> Result<Option<Place>> {
-        let text = str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed);
-        if matches!(&*text, "" | "null" | "[DONE]") {
+    fn event(
+        &self,
+        bytes: &[u8],
+        streamed: bool,
+        index: u32,
+        forms: &mut Forms,
+        answer: &mut Answer,
+    ) -> Result<Option<Place>> {
+        if matches!(bytes, b"" | b"null" | b"[DONE]") {
             return Ok(None);
         }
-        match pull::read(&text) {
-            Ok(event) => answer.event(&event, &text, index, self.content),
-            Err(NotJson) => {
-                if streamed {
-                    self.warn(&text);
-                } else {
-                    answer.fail(invalid_response(&text));
-                }
-                Ok(None)
-            }
+        if let Some(said) = forms.read(bytes) {
+            answer.said(index, &said)?;
+            let only_text = said.usage.is_none() && said.finish_reason.is_none();
+            return Ok(said
+                .text
+                .filter(|_| only_text)
+                .map(|(kind, text)| Place::of(text, kind)));
         }
+        let text = str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed);
+        let mut json = Pull::new(&text);
+        let Ok(event) = json.whole::<Event<'_>>() else {
+            if streamed {
+                self.warn(&text);
+            } else {
+                answer.fail(invalid_response(&text));
+            }
+            return Ok(None);
+        };
+        if answer.event(&event, &text, index, self.content)? {
+            learn(forms, bytes, &event, json.into_gaps(), answer.place());
+        }
+        Ok(None)
     }
 
     /// Once for each endpoint: a server that does it does it in every response.
@@ -93,6 +118,19 @@ impl Reader {
             self.host.log(LogLevel::Warning, &message);
         }
     }
+}
+
+/// Learns the form of an event that said no more than a form can say. The text, if there is one, is at `text`.
+fn learn(forms: &mut Forms, bytes: &[u8], event: &Event<'_>, mut gaps: Vec<(Range<usize>, Gap)>, text: Option<Place>) {
+    if let Some(text) = text {
+        let Some(place) = text.within(bytes) else { return };
+        gaps.push((place, Gap::Text(text.kind)));
+    }
+    if event.usage.usage.is_some() {
+        gaps.push((event.usage.place.clone(), Gap::Usage));
+    }
+    let finish_reason = event.choice.0.finish_reason.as_str();
+    forms.learn(bytes, gaps, Some(finish_reason).filter(|reason| !reason.is_empty()));
 }
 
 #[cfg(test)]

@@ -2,12 +2,16 @@
 
 use std::sync::Arc;
 
-use aiperf_sdk::{Exchange, endpoint::ChunkKind::Text};
+use aiperf_sdk::{Decoded, Exchange, endpoint::ChunkKind::Text};
 use proptest::prelude::*;
 
 use crate::{
+    answer::Answer,
+    chat,
     error::INVALID_RESPONSE,
-    testing::{TestHost, chat, chunks, decode, delta, endpoint, endpoint_with},
+    pull::Pull,
+    testing::{TestHost, chunks, decode, delta, endpoint, endpoint_with},
+    wire::Event,
 };
 
 /// Events of token streams: those of a kind differ in their text, as far as it needs no escapes.
@@ -47,29 +51,60 @@ fn event() -> impl Strategy<Value = String> {
     let rest = prop::sample::select(vec![
         r#"}],"usage":null}"#,
         r#"}],"usage":{"completion_tokens":3}}"#,
+        r#"}],"usage":{"completion_tokens":3,"x":"@"}}"#,
+        r#"}],"usage":{"completion_tokens":40,"x":{}},"x":"@"}"#,
+        r#"}],"usage":{"x":1}}"#,
         r#"}],"error":null}"#,
         r#"}],"error":"@"}"#,
         r#"}],"metrics":{"speculative_decoding":{"a":"@"}}}"#,
         "}]} ",
         "}]",
     ]);
-    (shape, rest, text).prop_map(|(shape, rest, text)| {
-        let event = format!(r#"{{"object":"chat.completion.chunk","choices":[{{"delta":{shape}{rest}"#);
+    let ignored = prop::sample::select(vec![
+        "1",
+        "23",
+        "-1.5e3",
+        "0",
+        "01",
+        "\"\"",
+        "\"i\"",
+        "\"é\\\"\"",
+        "null",
+        "[1]",
+        "\"a\",\"b\":2",
+    ]);
+    (shape, rest, text, ignored).prop_map(|(shape, rest, text, ignored)| {
+        let event = format!(
+            r#"{{"id":{ignored},"object":"chat.completion.chunk","choices":[{{"index":{ignored},"delta":{shape}{rest}"#
+        );
         event.replace('@', &text)
     })
 }
 
+/// What `chat` reads from a stream if it knows nothing of other events.
+fn each_alone(events: &[String]) -> Decoded {
+    let mut answer = Answer::default();
+    for (index, event) in (0..).zip(events) {
+        if let Ok(read) = Pull::new(event).whole::<Event<'_>>() {
+            answer.event(&read, event, index, chat::content).unwrap();
+        }
+    }
+    answer.finish()
+}
+
 proptest! {
-    /// An event says the same after others as it says alone: no event is taken for what it is not because of the one before.
+    /// No event is taken for what it is not because of others, of the same response or of earlier ones.
     #[test]
-    fn events_are_read_one_by_one(events in prop::collection::vec(event(), 0..12), repeats in 1..3_usize) {
-        let events: Vec<&String> = events.iter().flat_map(|event| std::iter::repeat_n(event, repeats)).collect();
-        let together = chat(true, &events);
-        // Between these no event has one before that it could be compared with.
-        let apart: Vec<&str> = events.iter().flat_map(|event| [event.as_str(), "null"]).collect();
-        let mut apart = chat(true, &apart);
-        apart.chunks.events.iter_mut().for_each(|index| *index /= 2);
-        prop_assert_eq!(together, apart);
+    fn events_are_read_one_by_one(
+        responses in prop::collection::vec(prop::collection::vec(event(), 0..12), 1..4),
+        repeats in 1..3_usize,
+    ) {
+        let endpoint = endpoint("chat", "").unwrap();
+        for events in responses.iter().cycle().take(2 * responses.len()) {
+            let repeated = events.iter().flat_map(|event| std::iter::repeat_n(event, repeats));
+            let events: Vec<String> = repeated.cloned().collect();
+            prop_assert_eq!(decode(&*endpoint, true, &events), each_alone(&events));
+        }
     }
 }
 

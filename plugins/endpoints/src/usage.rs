@@ -1,5 +1,7 @@
 //! Token counts as servers report them, under the names that are in use.
 
+use std::ops::Range;
+
 use aiperf_sdk::endpoint::Usage;
 
 use crate::{
@@ -7,9 +9,14 @@ use crate::{
     pull::{Lenient, Pull, Read},
 };
 
-/// The usage of an event; `None` if no known count is in it.
+/// The usage of an event.
 #[derive(Debug, Default)]
-pub(crate) struct Reported(pub(crate) Option<Box<Usage>>);
+pub(crate) struct Reported {
+    /// Its counts; `None` if none that is known is in it.
+    pub(crate) usage: Option<Box<Usage>>,
+    /// Where it is, if it is an object.
+    pub(crate) place: Range<usize>,
+}
 
 /// Fields of [`Usage`], and the cache counts that some vendors report beside their input.
 #[derive(Clone, Copy, PartialEq)]
@@ -199,8 +206,10 @@ impl<'de> Lenient<'de> for Counts {
 
 impl<'de> Lenient<'de> for Reported {
     fn from_object(json: &mut Pull<'de>) -> Read<Self> {
-        let usage = Counts::from_object(json)?.usage();
-        Ok(Self((!usage.is_empty()).then(|| Box::new(usage))))
+        let (counts, place) = json.without_gaps(Counts::from_object)?;
+        let usage = counts.usage();
+        let usage = (!usage.is_empty()).then(|| Box::new(usage));
+        Ok(Self { usage, place })
     }
 }
 

@@ -73,3 +73,10 @@ object! {
         b"speculative_decoding" => speculative_decoding: Raw<'de>,
     }
 }
+
+impl Function<'_> {
+    /// Nothing is called.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.name.as_str().is_empty() && self.arguments.as_str().is_empty()
+    }
+}
