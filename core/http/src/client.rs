@@ -13,7 +13,6 @@ use tokio::time::Sleep;
 
 use crate::cancel::Cancel;
 use crate::clock::{Clock, Converter};
-use crate::collect::StreamSize;
 use crate::connect;
 use crate::connection::Connection;
 use crate::dns::Resolver;
@@ -26,6 +25,7 @@ use crate::proxy::Proxy;
 use crate::receive;
 use crate::request::Request;
 use crate::socket::Socket;
+use crate::stream::StreamSize;
 use crate::target::Scheme;
 use crate::tls::Connector;
 use crate::trust::Tls;
