@@ -62,6 +62,9 @@ impl Collector {
                 stamp.bounded()
             };
             deliver(parser, events, kind, arrival, observer)?;
+            if frame.is_empty() {
+                return Ok(());
+            }
         }
     }
 

@@ -6,7 +6,7 @@ use crate::exchange::{Arrival, Events};
 use crate::packed::Packed;
 
 /// Bytes of data from which on events are packed.
-const LARGE: usize = 6 * 1024;
+const LARGE: usize = 4608;
 
 /// The events of a stream: [`Events`], once somebody looks. Those of a long stream are kept packed until then.
 #[derive(Clone, Debug, Default)]
