@@ -278,6 +278,7 @@ impl Chunks {
     ///
     /// # Errors
     /// When the text of one response exceeds 4 GiB.
+    #[inline]
     pub fn push(&mut self, event: u32, kind: ChunkKind, text: &str) -> Result<()> {
         self.text.push_str(text);
         let end =

@@ -43,6 +43,10 @@ mod crossing {
         /// # Errors
         /// When a text in it is not UTF-8.
         fn from_abi(abi: Self::Abi) -> Imported<Self>;
+        /// A list into its form; types that are the same on both sides keep the allocation as it is.
+        fn list_into_abi(list: Vec<Self>) -> RVec<Self::Abi> {
+            list.into_iter().map(Self::into_abi).collect::<Vec<_>>().into()
+        }
         /// A list back from its form; types that are the same on both sides keep the allocation as it is.
         ///
         /// # Errors
@@ -61,6 +65,9 @@ mod crossing {
                 }
                 fn from_abi(abi: $ty) -> Imported<$ty> {
                     Ok(abi)
+                }
+                fn list_into_abi(list: Vec<$ty>) -> RVec<$ty> {
+                    list.into()
                 }
                 fn list_from_abi(abi: RVec<$ty>) -> Imported<Vec<$ty>> {
                     Ok(abi.into_vec())
@@ -87,7 +94,11 @@ mod crossing {
     impl<T: Mirror> Mirror for Vec<T> {
         type Abi = RVec<T::Abi>;
         fn into_abi(self) -> RVec<T::Abi> {
-            self.into_iter().map(T::into_abi).collect::<Vec<_>>().into()
+            // As most are.
+            if self.is_empty() {
+                return RVec::new();
+            }
+            T::list_into_abi(self)
         }
         fn from_abi(abi: RVec<T::Abi>) -> Imported<Vec<T>> {
             if abi.is_empty() {

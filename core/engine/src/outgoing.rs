@@ -96,7 +96,7 @@ pub fn answer(exchange: Exchange) -> Result<Result<HttpAnswer, String>, PluginEr
         }
         (Some(error), ..) => return Ok(Err(error.to_string())),
         (None, Some(status), Body::Whole { bytes, .. }) => (status, bytes),
-        (None, Some(status), Body::Events(events)) => (status, events.bytes),
+        (None, Some(status), Body::Events(events)) => (status, events.into_events().bytes),
         (None, Some(status), Body::Empty) => (status, Vec::new()),
         (None, None, _) => return Ok(Err("no answer came".to_owned())),
     };

@@ -3,7 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
 use std::net::{SocketAddr, TcpStream};
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::task::Poll;
 use std::time::Duration;
@@ -13,7 +13,6 @@ use tokio::time::Sleep;
 
 use crate::cancel::Cancel;
 use crate::clock::{Clock, Converter};
-use crate::collect::StreamSize;
 use crate::connect;
 use crate::connection::Connection;
 use crate::dns::Resolver;
@@ -26,6 +25,7 @@ use crate::proxy::Proxy;
 use crate::receive;
 use crate::request::Request;
 use crate::socket::Socket;
+use crate::stream::StreamSize;
 use crate::target::Scheme;
 use crate::tls::Connector;
 use crate::trust::Tls;
@@ -150,7 +150,8 @@ impl Client {
                 buffer: &self.0.buffer,
                 stream_size: &self.0.stream_size,
             };
-            let work = self.0.attempt(performance, &mut exchange);
+            // Pinned here: an argument of the other would be kept twice.
+            let work = pin!(self.0.attempt(performance, &mut exchange));
             guarded(work, request, cancel, &progress).await
         };
         exchange.error = outcome.err().map(|error| error.at(request.target.authority()));
@@ -278,7 +279,7 @@ fn is_stale(error: &ExchangeError, exchange: &Exchange) -> bool {
 
 /// Runs `work` under the request's time limits and the owner's switch.
 async fn guarded(
-    work: impl Future<Output = Result<(), ExchangeError>>,
+    mut work: Pin<&mut impl Future<Output = Result<(), ExchangeError>>>,
     request: &Request,
     cancel: &Cancel,
     progress: &Progress,
@@ -286,7 +287,6 @@ async fn guarded(
     if cancel.is_cancelled() {
         return Err(ExchangeError::new(ErrorKind::Cancelled, "cancelled before it was sent"));
     }
-    let mut work = pin!(work);
     let mut deadline = pin!(request.timeout.map(tokio::time::sleep));
     let mut cancel_timer = pin!(None::<Sleep>);
     poll_fn(|cx| {

@@ -1,15 +1,16 @@
 //! From body frames to a [`Body`]: events with arrivals, or all bytes with one arrival.
 
 use crate::error::{ErrorKind, ExchangeError};
-use crate::exchange::{Body, Events};
+use crate::exchange::Body;
 use crate::perform::Observer;
 use crate::socket::ReadStamp;
 use crate::sse::{Kind, Parser};
+use crate::stream::{Stream, StreamSize};
 
 pub(crate) enum Collector {
     Events {
         parser: Parser,
-        events: Events,
+        events: Stream,
         /// Number of the read whose last known byte is the end of the last event: as long as nothing else of that
         /// read turns up, the event's stamp is exact.
         ends_read: Option<u64>,
@@ -17,39 +18,11 @@ pub(crate) enum Collector {
     Whole(Vec<u8>),
 }
 
-/// How large a stream is going to be, as far as the one before tells: room for it is taken at once, up to a limit.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct StreamSize {
-    bytes: usize,
-    events: usize,
-}
-
-impl StreamSize {
-    /// About what a stream of 64 short events takes.
-    const MOST: Self = Self {
-        bytes: 8 * 1024,
-        events: 64,
-    };
-
-    /// That of a stream which has ended.
-    pub(crate) fn of(events: &Events) -> Self {
-        Self {
-            bytes: events.bytes.len(),
-            events: events.len(),
-        }
-    }
-}
-
 impl Collector {
     pub(crate) fn events(expected: StreamSize) -> Self {
-        let mut events = Events::default();
-        events.reserve(
-            expected.bytes.min(StreamSize::MOST.bytes),
-            expected.events.min(StreamSize::MOST.events),
-        );
         Self::Events {
             parser: Parser::new(),
-            events,
+            events: Stream::new(expected),
             ends_read: None,
         }
     }
@@ -78,8 +51,8 @@ impl Collector {
         };
         more_of_read(events, ends_read, stamp);
         loop {
-            let start = events.next_start();
-            let Some(kind) = parser.next(&mut frame, &mut events.bytes, start) else {
+            let (data, start) = events.data();
+            let Some(kind) = parser.next(&mut frame, data, start) else {
                 return Ok(());
             };
             let arrival = if frame.is_empty() {
@@ -89,6 +62,9 @@ impl Collector {
                 stamp.bounded()
             };
             deliver(parser, events, kind, arrival, observer)?;
+            if frame.is_empty() {
+                return Ok(());
+            }
         }
     }
 
@@ -111,8 +87,8 @@ impl Collector {
         if framed {
             more_of_read(events, ends_read, stamp);
         }
-        let start = events.next_start();
-        match parser.finish(&mut events.bytes, start) {
+        let (data, start) = events.data();
+        match parser.finish(data, start) {
             Some(kind) => deliver(parser, events, kind, stamp.exact(), observer),
             None => Ok(()),
         }
@@ -135,9 +111,9 @@ impl Collector {
 }
 
 /// More bytes of a read have turned up: an event that seemed to end it did not.
-fn more_of_read(events: &mut Events, ends_read: &mut Option<u64>, stamp: ReadStamp) {
+fn more_of_read(events: &mut Stream, ends_read: &mut Option<u64>, stamp: ReadStamp) {
     if ends_read.take() == Some(stamp.read)
-        && let Some(last) = events.arrivals.last_mut()
+        && let Some(last) = events.last_arrival()
     {
         *last = stamp.bounded();
     }
@@ -145,13 +121,13 @@ fn more_of_read(events: &mut Events, ends_read: &mut Option<u64>, stamp: ReadSta
 
 fn deliver<O: Observer + ?Sized>(
     parser: &Parser,
-    events: &mut Events,
+    events: &mut Stream,
     kind: Kind,
     arrival: crate::exchange::Arrival,
     observer: &mut O,
 ) -> Result<(), ExchangeError> {
     if kind == Kind::Error {
-        let data = &events.bytes[events.next_start()..];
+        let data = events.partial();
         let reason = if parser.comment().is_empty() {
             data
         } else {
@@ -169,9 +145,7 @@ fn deliver<O: Observer + ?Sized>(
             format!("the stream reported an error: {reason}"),
         ));
     }
-    let start = events.next_start();
-    events.push(parser.name(), arrival);
-    observer.event(&events.bytes[start..], arrival);
+    observer.event(events.push(parser.name(), arrival), arrival);
     Ok(())
 }
 

@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::num::NonZeroU64;
 
 use crate::error::ExchangeError;
+use crate::stream::Stream;
 
 /// When something arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,6 +60,11 @@ impl Arrival {
     #[must_use]
     pub fn lower(&self) -> Option<u64> {
         self.lower.map(NonZeroU64::get)
+    }
+
+    /// Whether the time of the read is the best instant all the same.
+    pub(crate) fn is_by_user(&self) -> bool {
+        self.by_user
     }
 
     /// How late the client looked, in nanoseconds: its own lag, as far as it is known.
@@ -183,6 +189,24 @@ impl Events {
         self.arrivals.push(arrival);
     }
 
+    /// Drops the events; the data of one that is not complete stays.
+    pub(crate) fn drop_complete(&mut self) {
+        self.bytes.drain(..self.next_start());
+        self.ends.clear();
+        self.arrivals.clear();
+        self.names.clear();
+        self.name_ends.clear();
+    }
+
+    /// Adds the events of `others`.
+    pub(crate) fn append(&mut self, others: &Self) {
+        self.reserve(others.bytes.len(), others.len());
+        for (index, (data, arrival)) in others.iter().enumerate() {
+            self.bytes.extend_from_slice(data);
+            self.push(others.name(index).unwrap_or_default(), arrival);
+        }
+    }
+
     /// Drops the data of an event that was never completed.
     pub(crate) fn drop_partial(&mut self) {
         self.bytes.truncate(self.next_start());
@@ -201,7 +225,7 @@ pub enum Body {
     #[default]
     Empty,
     /// A 2xx answer of type `text/event-stream`.
-    Events(Events),
+    Events(Stream),
     /// Any other answer.
     Whole {
         /// All bytes that came.

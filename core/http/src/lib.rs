@@ -28,7 +28,7 @@
 //! * [`response`]: bytes to head, body and end, in place; `outgoing`: the request, written by ourselves.
 //! * `tls`: bytes in, bytes out, between the two when the target is https; `trust`, `validity`: with which certificates.
 //! * `decode`: gzip and deflate, where a server sends them unasked.
-//! * `collect` and [`sse`]: from parts of a body to events with arrivals.
+//! * `collect` and [`sse`]: from parts of a body to events with arrivals; `stream`, `packed`: the events in little room.
 //! * `perform`: one request on one connection.
 //! * `connect`, `dns`, `proxy`, `pool`, [`client`](Client): everything around it.
 //!
@@ -45,6 +45,7 @@ mod dns;
 mod error;
 mod exchange;
 mod outgoing;
+mod packed;
 mod perform;
 mod pool;
 mod proxy;
@@ -53,6 +54,7 @@ mod request;
 pub mod response;
 mod socket;
 pub mod sse;
+mod stream;
 mod target;
 mod tls;
 mod trust;
@@ -68,5 +70,6 @@ pub use http::Method;
 pub use perform::Observer;
 pub use proxy::{Proxy, ProxyError};
 pub use request::{Request, RequestError};
+pub use stream::Stream;
 pub use target::{Scheme, Target, TargetError};
 pub use trust::{Tls, TlsError, TlsSettings};

@@ -8,7 +8,7 @@ use std::task::{Context, Poll, ready};
 
 use http::Method;
 
-use crate::collect::{Collector, StreamSize};
+use crate::collect::Collector;
 use crate::connection::Connection;
 use crate::decode::Decoder;
 use crate::error::{ErrorKind, ExchangeError};
@@ -17,6 +17,7 @@ use crate::outgoing::Outgoing;
 use crate::request::Request;
 use crate::response::{Head, Piece, Response};
 use crate::socket::Socket;
+use crate::stream::StreamSize;
 
 /// Is told of an exchange's progress while it runs, on the I/O thread: it must return at once. `()` ignores it all.
 pub trait Observer {
@@ -87,7 +88,7 @@ impl<O: Observer + ?Sized> Performance<'_, O> {
         })?;
         answer.finish(self.observer)?;
         if let Some(Collector::Events { events, .. }) = &answer.collector {
-            self.stream_size.set(StreamSize::of(events));
+            self.stream_size.set(events.size());
         }
         Ok(())
     }

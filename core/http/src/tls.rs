@@ -33,7 +33,8 @@ impl Connector {
             ExchangeError::new(ErrorKind::Tls, format!("TLS handshake with {host:?} failed: {reason}"))
         };
         let name = ServerName::try_from(host.to_string()).map_err(|error| failure(&error))?;
-        let mut tls = ClientConnection::new(self.config()?, name).map_err(|error| failure(&error))?;
+        // Boxed: it is large, and most connections have none.
+        let mut tls = Box::new(ClientConnection::new(self.config()?, name).map_err(|error| failure(&error))?);
         loop {
             while tls.wants_write() {
                 match tls.write_tls(&mut stream.get_ref()) {
@@ -77,7 +78,7 @@ impl Connector {
 
 /// An established TLS session.
 pub(crate) struct Session {
-    tls: ClientConnection,
+    tls: Box<ClientConnection>,
     /// Bytes accepted for encryption that have not all left yet.
     accepted: usize,
 }

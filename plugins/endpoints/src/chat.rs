@@ -8,11 +8,12 @@ use aiperf_sdk::{
 };
 
 use crate::{
-    answer::{Answer, Reader},
+    answer::Answer,
     body::{Body, Value, estimated_length, verbatim},
     json::Object,
     message::write_messages,
     options::{ChatOptions, Core},
+    reader::Reader,
     wire::Event,
 };
 
@@ -90,7 +91,7 @@ impl Endpoint for Chat {
 
 /// The content of an event: reasoning, text and tool calls of the first choice. All of it was generated, so all of it
 /// counts, whichever comes together in one event.
-fn content(event: &Event<'_>, index: u32, answer: &mut Answer) -> Result<()> {
+pub(crate) fn content(event: &Event<'_>, index: u32, answer: &mut Answer) -> Result<()> {
     let choice = &event.choice.0;
     let message = match event.object.as_str() {
         "chat.completion.chunk" => &choice.delta,

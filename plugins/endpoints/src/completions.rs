@@ -8,10 +8,11 @@ use aiperf_sdk::{
 };
 
 use crate::{
-    answer::{Answer, Reader},
+    answer::Answer,
     body::{Body, Value, estimated_length, verbatim},
     json::{Object, write_string},
     options::Core,
+    reader::Reader,
     wire::Event,
 };
 

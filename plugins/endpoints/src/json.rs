@@ -4,6 +4,8 @@ use aiperf_sdk::{PluginError, Result};
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
+use crate::pull::plain_length;
+
 /// The top level of a JSON object in its author's order: names, and values as compact JSON texts.
 #[derive(Debug, Default, Clone, PartialEq)]
 pub(crate) struct Object(pub(crate) Vec<(String, String)>);
@@ -85,6 +87,13 @@ pub(crate) fn compact(json: &str) -> String {
 
 /// Writes a string with its quotes; only what JSON forbids is escaped.
 pub(crate) fn write_string(out: &mut Vec<u8>, text: &str) {
+    if plain_length(text.as_bytes()) == text.len() {
+        out.reserve(text.len() + 2);
+        out.push(b'"');
+        out.extend_from_slice(text.as_bytes());
+        out.push(b'"');
+        return;
+    }
     // A string into a vector: neither the value nor the writer can fail.
     let _ = serde_json::to_writer(out, text);
 }
@@ -128,6 +137,15 @@ mod tests {
                 .starts_with("`extra_body` of the turn is not a JSON object"),
             "{error}"
         );
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn strings_are_written_as_a_general_writer_does(text in "([a-zé ]{0,20}|[\"\\\\\u{0}-\u{7f}]{0,3}|\\PC{0,9}){0,3}") {
+            let mut out = Vec::new();
+            write_string(&mut out, &text);
+            proptest::prop_assert_eq!(out, serde_json::to_vec(&text).unwrap());
+        }
     }
 
     #[test]

@@ -1,8 +1,10 @@
 //! Built-in endpoints: OpenAI chat completions and completions.
 //!
 //! A request: `chat` and `completions` name the fields of a body, `body` merges the user's over them and writes them,
-//! `message` renders turns. A response: `wire` and `usage` read an event, `answer` sums up the events of a response,
-//! `tool_call` puts tool calls together again.
+//! `message` renders turns. A response: `reader` goes through its events. `pull` reads the JSON of one, `wire` and `usage` say
+//! what is wanted of it (in terms of `lenient`). But nearly all events are like others: `form` knows those of earlier responses,
+//! and `pattern` those that differ from the one before in a text alone.
+//! `answer` sums them up, `tool_call` puts tool calls together again, `error` reads errors.
 #![forbid(unsafe_code)]
 
 use aiperf_sdk::{
@@ -14,10 +16,15 @@ mod answer;
 mod body;
 mod chat;
 mod completions;
+mod error;
+mod form;
 mod json;
+mod lenient;
 mod message;
 mod options;
 mod pattern;
+mod pull;
+mod reader;
 mod tool_call;
 mod usage;
 mod wire;

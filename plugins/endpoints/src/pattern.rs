@@ -4,14 +4,19 @@
 //! all it said, a later event with the same bytes before and after a string says the same with another text: JSON
 //! leaves no other reading, as long as the string has neither quotes nor escapes.
 
+use std::ops::Range;
+
 use aiperf_sdk::endpoint::ChunkKind;
+
+use crate::pull::plain_length;
 
 /// Where in memory a text is, to find out whether it lies in an event as it is.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Place {
     address: usize,
     length: usize,
-    kind: ChunkKind,
+    /// Kind of the text.
+    pub(crate) kind: ChunkKind,
 }
 
 impl Place {
@@ -22,6 +27,13 @@ impl Place {
             length: text.len(),
             kind,
         }
+    }
+
+    /// Which bytes of an event it is. `None` unless it lies in the event.
+    pub(crate) fn within(&self, event: &[u8]) -> Option<Range<usize>> {
+        let start = self.address.checked_sub(event.as_ptr() as usize)?;
+        let end = start.checked_add(self.length)?;
+        (end <= event.len()).then_some(start..end)
     }
 }
 
@@ -37,9 +49,8 @@ pub(crate) struct Pattern<'a> {
 impl<'a> Pattern<'a> {
     /// The pattern of `event`, whose only content is the text at a place. `None` unless that lies in the event.
     pub(crate) fn of(event: &'a [u8], text: Place) -> Option<Self> {
-        let start = text.address.checked_sub(event.as_ptr() as usize)?;
-        let (head, rest) = event.split_at_checked(start)?;
-        let (_, tail) = rest.split_at_checked(text.length)?;
+        let place = text.within(event)?;
+        let (head, tail) = (event.get(..place.start)?, event.get(place.end..)?);
         let quoted = head.ends_with(b"\"") && tail.starts_with(b"\"");
         quoted.then_some(Self {
             head,
@@ -51,7 +62,7 @@ impl<'a> Pattern<'a> {
     /// The text of an event of this pattern. `None` if it is of another, or its text is empty or has escapes.
     pub(crate) fn text<'e>(&self, event: &'e [u8]) -> Option<&'e str> {
         let text = event.strip_prefix(self.head)?.strip_suffix(self.tail)?;
-        let plain = !text.is_empty() && text.iter().all(|byte| !matches!(byte, b'"' | b'\\' | 0..0x20));
+        let plain = !text.is_empty() && plain_length(text) == text.len();
         plain.then(|| str::from_utf8(text).ok()).flatten()
     }
 }

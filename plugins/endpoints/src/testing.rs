@@ -104,3 +104,19 @@ pub(crate) fn usage(json: &str) -> Option<Usage> {
     assert_eq!(decoded.error, None, "{json}");
     decoded.usage
 }
+
+/// What `chat` reads from events.
+pub(crate) fn chat(streamed: bool, events: &[impl AsRef<[u8]>]) -> Decoded {
+    decode(&*endpoint("chat", "").unwrap(), streamed, events)
+}
+
+/// A stream event with this delta.
+pub(crate) fn delta(delta: &str) -> String {
+    format!(r#"{{"id":"x","object":"chat.completion.chunk","created":1,"choices":[{{"index":0,"delta":{delta}}}]}}"#)
+}
+
+/// What `chat` reads from a stream of these deltas.
+pub(crate) fn stream(deltas: &[&str]) -> Decoded {
+    let events: Vec<String> = deltas.iter().map(|text| delta(text)).collect();
+    chat(true, &events)
+}

@@ -26,7 +26,7 @@ impl ToolCalls {
             self.add_piece(piece);
         }
         let Function { name, arguments } = &message.function_call;
-        if !name.as_str().is_empty() || !arguments.as_str().is_empty() {
+        if !message.function_call.is_empty() {
             let call = self.0.entry(0).or_default();
             call.name.push_str(name.as_str());
             call.arguments.push_str(arguments.as_str());

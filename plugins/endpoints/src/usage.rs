@@ -1,13 +1,22 @@
 //! Token counts as servers report them, under the names that are in use.
 
+use std::ops::Range;
+
 use aiperf_sdk::endpoint::Usage;
-use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess};
 
-use crate::wire::{Count, Lenient, Text, object, read};
+use crate::{
+    lenient::{Count, object},
+    pull::{Lenient, Pull, Read},
+};
 
-/// The usage of an event; `None` if no known count is in it.
+/// The usage of an event.
 #[derive(Debug, Default)]
-pub(crate) struct Reported(pub(crate) Option<Box<Usage>>);
+pub(crate) struct Reported {
+    /// Its counts; `None` if none that is known is in it.
+    pub(crate) usage: Option<Box<Usage>>,
+    /// Where it is, if it is an object.
+    pub(crate) place: Range<usize>,
+}
 
 /// Fields of [`Usage`], and the cache counts that some vendors report beside their input.
 #[derive(Clone, Copy, PartialEq)]
@@ -37,33 +46,33 @@ const DISJOINT_CACHE_KEYS: [&str; 4] = [
 ];
 
 /// The field of a name, and the name's rank: where several names of a field are there, the lowest rank counts.
-fn field(key: &str) -> Option<(Field, u8)> {
+fn field(key: &[u8]) -> Option<(Field, u8)> {
     use Field::*;
     Some(match key {
-        "prompt_tokens" => (Prompt, 0),
-        "input_tokens" => (Prompt, 1),
-        "promptTokenCount" => (Prompt, 2),
-        "inputTokens" => (Prompt, 3),
-        "input_token_count" => (Prompt, 4),
-        "completion_tokens" => (Completion, 0),
-        "output_tokens" => (Completion, 1),
-        "candidatesTokenCount" => (Completion, 2),
-        "outputTokens" => (Completion, 3),
-        "generated_token_count" => (Completion, 4),
-        "total_tokens" => (Total, 0),
-        "totalTokenCount" => (Total, 1),
-        "totalTokens" => (Total, 2),
+        b"prompt_tokens" => (Prompt, 0),
+        b"input_tokens" => (Prompt, 1),
+        b"promptTokenCount" => (Prompt, 2),
+        b"inputTokens" => (Prompt, 3),
+        b"input_token_count" => (Prompt, 4),
+        b"completion_tokens" => (Completion, 0),
+        b"output_tokens" => (Completion, 1),
+        b"candidatesTokenCount" => (Completion, 2),
+        b"outputTokens" => (Completion, 3),
+        b"generated_token_count" => (Completion, 4),
+        b"total_tokens" => (Total, 0),
+        b"totalTokenCount" => (Total, 1),
+        b"totalTokens" => (Total, 2),
         // Ranks 0 and 1 of these two are inside the details.
-        "thoughtsTokenCount" => (Reasoning, 2),
-        "cache_read_input_tokens" => (CacheRead, 2),
-        "prompt_cache_hit_tokens" => (CacheRead, 3),
-        "cachedContentTokenCount" => (CacheRead, 4),
-        "cacheReadInputTokens" => (CacheRead, 5),
-        "cached_tokens" => (CacheRead, 6),
-        "cache_creation_input_tokens" => (CacheWrite, 0),
-        "cacheWriteInputTokens" => (CacheWrite, 1),
-        "prompt_cache_miss_tokens" => (CacheMiss, 0),
-        "toolUsePromptTokenCount" => (ToolUsePrompt, 0),
+        b"thoughtsTokenCount" => (Reasoning, 2),
+        b"cache_read_input_tokens" => (CacheRead, 2),
+        b"prompt_cache_hit_tokens" => (CacheRead, 3),
+        b"cachedContentTokenCount" => (CacheRead, 4),
+        b"cacheReadInputTokens" => (CacheRead, 5),
+        b"cached_tokens" => (CacheRead, 6),
+        b"cache_creation_input_tokens" => (CacheWrite, 0),
+        b"cacheWriteInputTokens" => (CacheWrite, 1),
+        b"prompt_cache_miss_tokens" => (CacheMiss, 0),
+        b"toolUsePromptTokenCount" => (ToolUsePrompt, 0),
         _ => return None,
     })
 }
@@ -72,15 +81,15 @@ object! {
     /// Details of the prompt or of the completion.
     struct Details {
         /// Prompt: read from a cache.
-        "cached_tokens" => cached: Count,
+        b"cached_tokens" => cached: Count,
         /// Either: audio.
-        "audio_tokens" => audio: Count,
+        b"audio_tokens" => audio: Count,
         /// Completion: reasoning.
-        "reasoning_tokens" => reasoning: Count,
+        b"reasoning_tokens" => reasoning: Count,
         /// Completion: accepted predictions.
-        "accepted_prediction_tokens" => accepted_prediction: Count,
+        b"accepted_prediction_tokens" => accepted_prediction: Count,
         /// Completion: rejected predictions.
-        "rejected_prediction_tokens" => rejected_prediction: Count,
+        b"rejected_prediction_tokens" => rejected_prediction: Count,
     }
 }
 
@@ -164,51 +173,43 @@ fn best_of(best: &mut Best, other: (u8, u8, u64)) {
 }
 
 impl<'de> Lenient<'de> for Counts {
-    fn from_object<A: MapAccess<'de>>(mut object: A) -> Result<Self, A::Error> {
+    fn from_object(json: &mut Pull<'de>) -> Read<Self> {
         let mut counts = Self::default();
-        while let Some(key) = object.next_key::<Text<'de>>()? {
-            let key = key.as_str();
+        json.object(|json, key| {
             if let Some((field, rank)) = field(key) {
-                let count = object.next_value()?;
+                let count = json.value()?;
                 counts.take(field, rank, count);
-                if let Some(i) = DISJOINT_CACHE_KEYS.iter().position(|&name| name == key)
+                if let Some(i) = DISJOINT_CACHE_KEYS.iter().position(|&name| name.as_bytes() == key)
                     && let Some(count) = count.0
                 {
                     best_of(&mut counts.disjoint[i], (0, 0, count));
                 }
-                continue;
+                return Ok(());
             }
             match key {
-                "prompt_tokens_details" => counts.take_prompt_details(0, &object.next_value()?),
-                "input_tokens_details" => counts.take_prompt_details(1, &object.next_value()?),
-                "completion_tokens_details" => counts.take_completion_details(0, &object.next_value()?),
-                "output_tokens_details" => counts.take_completion_details(1, &object.next_value()?),
+                b"prompt_tokens_details" => counts.take_prompt_details(0, &json.value()?),
+                b"input_tokens_details" => counts.take_prompt_details(1, &json.value()?),
+                b"completion_tokens_details" => counts.take_completion_details(0, &json.value()?),
+                b"output_tokens_details" => counts.take_completion_details(1, &json.value()?),
                 // Envelopes: what stands outside of one counts before what is in it.
-                "usageMetadata" => counts.take_envelope(&object.next_value()?, 1),
-                "meta" => counts.take_envelope(&object.next_value()?, 2),
-                "tokens" => counts.take_envelope(&object.next_value()?, 3),
-                "prompt_audio_seconds" => counts.audio_seconds = object.next_value::<Seconds>()?.0,
-                _ => {
-                    object.next_value::<IgnoredAny>()?;
-                }
+                b"usageMetadata" => counts.take_envelope(&json.value()?, 1),
+                b"meta" => counts.take_envelope(&json.value()?, 2),
+                b"tokens" => counts.take_envelope(&json.value()?, 3),
+                b"prompt_audio_seconds" => counts.audio_seconds = json.value::<Seconds>()?.0,
+                _ => json.skip()?,
             }
-        }
+            Ok(())
+        })?;
         Ok(counts)
     }
 }
 
-impl<'de> Deserialize<'de> for Counts {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        read(deserializer)
-    }
-}
-
-impl<'de> Deserialize<'de> for Reported {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        // Mostly `null`.
-        let counts = Option::<Counts>::deserialize(deserializer)?;
-        let usage = counts.map(|counts| counts.usage()).filter(|usage| !usage.is_empty());
-        Ok(Self(usage.map(Box::new)))
+impl<'de> Lenient<'de> for Reported {
+    fn from_object(json: &mut Pull<'de>) -> Read<Self> {
+        let (counts, place) = json.without_gaps(Counts::from_object)?;
+        let usage = counts.usage();
+        let usage = (!usage.is_empty()).then(|| Box::new(usage));
+        Ok(Self { usage, place })
     }
 }
 
@@ -222,12 +223,6 @@ impl Lenient<'_> for Seconds {
     }
     fn from_number(number: f64) -> Self {
         Self((number >= 0.0).then_some(number))
-    }
-}
-
-impl<'de> Deserialize<'de> for Seconds {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        read(deserializer)
     }
 }
 

@@ -1,6 +1,10 @@
 //! The compute thread of a worker. Every credit that it takes gives exactly one record and then exactly one return.
 
-use std::{collections::HashMap, sync::Arc, thread};
+use std::{
+    collections::{HashMap, HashSet, hash_map::Entry},
+    sync::Arc,
+    thread,
+};
 
 use aiperf_config::Secrets;
 use aiperf_http::{Clock, Exchange, Options};
@@ -13,7 +17,7 @@ use super::{
     io::{self, Command},
     recent::Recent,
     record::{self, Cancellation, RequestFacts},
-    request::{Identity, RequestTemplate},
+    request::{self, Identity, RequestTemplate},
     session::Session,
     trace,
 };
@@ -112,7 +116,6 @@ impl Worker {
             processors,
             sessions: HashMap::new(),
             running: HashMap::new(),
-            keys: HashMap::new(),
             next_key: 0,
             next_model: 0,
             next_processor: 0,
@@ -151,8 +154,6 @@ struct Compute {
     processors: Vec<Route>,
     sessions: HashMap<(u32, u64), Session>,
     running: HashMap<u64, Running>,
-    /// From phase and credit to the key of its request.
-    keys: HashMap<(u32, u64), u64>,
     next_key: u64,
     next_model: usize,
     next_processor: usize,
@@ -205,7 +206,6 @@ impl Compute {
                 self.next_key += 1;
                 let key = self.next_key;
                 let intended_ns = facts.credit.intended_ns;
-                self.keys.insert((facts.credit.phase, facts.credit.id), key);
                 self.running.insert(
                     key,
                     Running {
@@ -235,12 +235,9 @@ impl Compute {
     fn prepare(&mut self, facts: &mut RequestFacts, request_id: Uuid) -> Result<aiperf_http::Request, PluginError> {
         let credit = &facts.credit;
         let key = (credit.phase, credit.session);
-        if !self.sessions.contains_key(&key) {
-            let conversation = self.dataset.conversation(credit.conversation)?;
-            self.sessions.insert(key, Session::new(conversation));
-        }
-        let Some(session) = self.sessions.get(&key) else {
-            return Err(PluginError::failed("the conversation is gone"));
+        let session = match self.sessions.entry(key) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(new) => new.insert(Session::new(self.dataset.conversation(credit.conversation)?)),
         };
         facts.conversation_id.clone_from(&session.conversation.id);
         facts.labels.clone_from(&session.conversation.labels);
@@ -271,8 +268,8 @@ impl Compute {
             system_message: session.conversation.system_message.clone(),
             user_context: session.conversation.user_context.clone(),
             carry: session.carry.clone(),
-            request_id: request_id.to_string(),
-            correlation_id: correlation.to_string(),
+            request_id: request::text(request_id),
+            correlation_id: request::text(correlation),
         })?;
         let identity = Identity {
             request: request_id,
@@ -299,12 +296,12 @@ impl Compute {
     }
 
     fn cancel(&mut self, phase: u32, ids: &[u64], reason: CancelReason) {
-        for id in ids {
-            if let Some(key) = self.keys.get(&(phase, *id))
-                && let Some(running) = self.running.get_mut(key)
-            {
+        let ids: HashSet<u64> = ids.iter().copied().collect();
+        for (&key, running) in &mut self.running {
+            let credit = &running.facts.credit;
+            if credit.phase == phase && ids.contains(&credit.id) {
                 running.cancelled = Some(reason);
-                let _ = self.commands.send(Command::Cancel { key: *key });
+                let _ = self.commands.send(Command::Cancel { key });
             }
         }
     }
@@ -329,7 +326,6 @@ impl Compute {
                 Err(error) => running.fault = Some(error),
             }
         }
-        self.keys.remove(&(running.facts.credit.phase, running.facts.credit.id));
         let decoded = self.decode(&running);
         if let Some(Err(error)) = &decoded {
             self.judge(error)?;

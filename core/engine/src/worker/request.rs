@@ -112,8 +112,8 @@ impl RequestTemplate {
 
         let mut headers = Vec::with_capacity(8 + self.custom.len() + extra_headers.len());
         headers.push(("User-Agent".to_owned(), self.user_agent.clone()));
-        headers.push(("X-Request-ID".to_owned(), identity.request.to_string()));
-        let correlation = identity.correlation.to_string();
+        headers.push(("X-Request-ID".to_owned(), text(identity.request)));
+        let correlation = text(identity.correlation);
         headers.push(("X-Correlation-ID".to_owned(), correlation.clone()));
         for header in &self.custom {
             replace(&mut headers, header.clone());
@@ -134,6 +134,12 @@ impl RequestTemplate {
         request.timeout = self.timeout;
         Ok(request)
     }
+}
+
+/// The usual text of an identity, made without the detour over a formatter.
+pub fn text(identity: Uuid) -> String {
+    let mut buffer = Uuid::encode_buffer();
+    identity.hyphenated().encode_lower(&mut buffer).to_owned()
 }
 
 fn replace(headers: &mut Vec<(String, String)>, header: (String, String)) {
