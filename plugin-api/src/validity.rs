@@ -109,6 +109,10 @@ pub struct MachineUse {
     /// below 0 is real time. The least preferred of them; `None` where the system does not tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub io_priority: Option<i64>,
+    /// Idle processors were kept from falling asleep, from which they wake late. It takes the right to write to
+    /// `/dev/cpu_dma_latency` (Linux, root).
+    #[serde(default)]
+    pub kept_awake: bool,
     /// Longest time for which this process did not run although it wanted to, ns.
     pub longest_stall_ns: u64,
     /// All such times of 10 ms and more, ns.

@@ -22,9 +22,9 @@ use crate::{
 
 /// Name of the service.
 const SERVICE: &str = "timing_manager";
-/// The way from here to the socket is two threads long, and each may have to be woken: credits set out so much earlier, and
-/// the I/O thread holds each request until it is due.
-const LEAD: Duration = Duration::from_micros(500);
+/// The way from here to the socket is two threads long, and each may have to be woken, which takes up to half a millisecond
+/// where an idle processor sleeps: credits set out so much earlier, and the I/O thread holds each request until it is due.
+const LEAD: Duration = Duration::from_millis(2);
 /// Progress is told so often.
 const PROGRESS_NS: u64 = 250_000_000;
 
@@ -317,7 +317,7 @@ fn cancel(routes: &Routes, phase: u32, ids: Vec<u64>, reason: CancelReason) -> R
     })
 }
 
-/// Waits for a message until the deadline. Waking some tens of µs late is covered by [`LEAD`].
+/// Waits for a message until the deadline. Waking late is covered by [`LEAD`].
 fn next_message(inbox: &Receiver<Message>, clock: Clock, deadline: u64) -> Option<Message> {
     let left = Duration::from_nanos(deadline.saturating_sub(clock.now()));
     if left.is_zero() {
