@@ -10,7 +10,7 @@ const BOUNDS: &[(&str, &str, u64, u64)] = &[
     ("sse", "stream of 20 events", 7_522, 8_650),
     ("response", "response of 21 reads", 9_858, 11_350),
     ("decode", "answer of 16 tokens", 15_962, 18_350),
-    ("metrics", "batch of 256 records", 425_433, 489_000),
+    ("metrics", "batch of 256 records", 263_876, 303_500),
     ("accumulate", "batch of 256 records", 438_141, 504_000),
     ("curves", "batch of 256 records, looked at twice", 3_427_625, 3_940_000),
 ];
