@@ -4,11 +4,12 @@
 //! * [`profile`], with [`tokenizer`], [`signals`], [`progress`], [`closing`]: a benchmark run.
 //! * [`calibrate`]: how true the measurements are on this machine.
 //! * [`plugins`]: what is registered. [`mock`]: the mock server. [`bundled`]: the plugins linked in.
-//! * [`open_files`]: their limit.
+//! * [`allocator`]: memory. [`open_files`]: their limit.
 //! * [`log`], [`terminal`], [`stdout`], [`failure`]: what the user gets to see.
 
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
+mod allocator;
 mod bundled;
 mod calibrate;
 mod closing;
@@ -29,11 +30,8 @@ mod tokenizer;
 
 use std::{ffi::OsString, process::ExitCode};
 
-/// Records are made on one thread and freed on another all the time; this allocator does that without a lock.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 fn main() -> ExitCode {
+    allocator::return_memory_soon();
     open_files::raise_limit();
     let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
     match command::run(&arguments) {

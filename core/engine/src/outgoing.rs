@@ -76,9 +76,14 @@ impl Destination {
             .iter()
             .any(|(name, _)| name.eq_ignore_ascii_case("User-Agent"));
         if !named {
-            request.headers.push(("User-Agent".to_owned(), self.user_agent.clone()));
+            request
+                .headers
+                .push(("User-Agent".into(), self.user_agent.clone().into()));
         }
-        request.headers.extend(asked.headers);
+        let own = asked.headers.into_iter();
+        request
+            .headers
+            .extend(own.map(|(name, value)| (name.into(), value.into())));
         request.timeout = Some(timeout);
         Ok(request)
     }

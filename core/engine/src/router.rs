@@ -1,6 +1,6 @@
 //! Which worker gets a credit: all turns of a conversation the same one, else the least loaded.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 use crate::message::Credit;
 
@@ -16,7 +16,7 @@ struct Load {
 #[derive(Debug)]
 pub struct Router {
     loads: Vec<Load>,
-    sticky: HashMap<(u32, u64), usize>,
+    sticky: FxHashMap<(u32, u64), usize>,
     clock: u64,
 }
 
@@ -25,7 +25,7 @@ impl Router {
     pub fn new(workers: usize) -> Self {
         Self {
             loads: vec![Load::default(); workers.max(1)],
-            sticky: HashMap::new(),
+            sticky: FxHashMap::default(),
             clock: 0,
         }
     }

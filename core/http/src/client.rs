@@ -12,7 +12,7 @@ use tokio::io::unix::AsyncFd;
 use tokio::time::Sleep;
 
 use crate::cancel::Cancel;
-use crate::clock::{Clock, Converter};
+use crate::clock::Clock;
 use crate::connect;
 use crate::connection::Connection;
 use crate::dns::Resolver;
@@ -25,6 +25,7 @@ use crate::proxy::Proxy;
 use crate::receive;
 use crate::request::Request;
 use crate::socket::Socket;
+use crate::stamp::Stamping;
 use crate::stream::StreamSize;
 use crate::target::Scheme;
 use crate::tls::Connector;
@@ -58,6 +59,8 @@ pub struct Options {
     pub dns_ttl: Duration,
     /// Arrival times are the kernel's where it gives them (Linux), else those of the reads. Both are kept either way.
     pub kernel_timestamps: bool,
+    /// Called once, by the I/O thread, when many reads came late, or without a stamp of the kernel that would tell.
+    pub when_late: Option<fn()>,
     /// Whom to trust and who to be over https. None: servers are checked against the certificates that the system
     /// trusts, which are read with the first https request.
     pub tls: Option<Tls>,
@@ -76,6 +79,7 @@ impl Default for Options {
             connect_timeout: None,
             dns_ttl: Duration::from_secs(300),
             kernel_timestamps: true,
+            when_late: None,
             tls: None,
             proxy: None,
             max_body: 1 << 30,
@@ -92,7 +96,7 @@ pub struct Client(Rc<Inner>);
 struct Inner {
     options: Options,
     clock: Clock,
-    converter: Rc<Converter>,
+    stamping: Rc<Stamping>,
     resolver: Resolver,
     pool: Pool,
     tls: Connector,
@@ -114,7 +118,7 @@ impl Client {
         }
         Self(Rc::new(Inner {
             clock,
-            converter: Rc::new(Converter::new(clock)),
+            stamping: Rc::new(Stamping::new(clock, !options.kernel_timestamps, options.when_late)),
             tls: Connector::new(options.tls.as_ref()),
             resolver: Resolver::new(clock, options.dns_ttl),
             buffer: RefCell::new(vec![0; READ].into()),
@@ -253,15 +257,7 @@ impl Inner {
                 Some(self.tls.handshake(&stream, request.target.host()).await?)
             }
         };
-        let converter = Rc::clone(&self.converter);
-        Ok(Socket::new(
-            stream,
-            tls,
-            remote,
-            self.clock,
-            converter,
-            !self.options.kernel_timestamps,
-        ))
+        Ok(Socket::new(stream, tls, remote, Rc::clone(&self.stamping)))
     }
 
     /// Back into the pool, unless the server closes it or has answered a request that it has not read to the end.
@@ -288,6 +284,12 @@ async fn guarded(
         return Err(ExchangeError::new(ErrorKind::Cancelled, "cancelled before it was sent"));
     }
     let mut deadline = pin!(request.timeout.map(tokio::time::sleep));
+    let deadline_ns = request.timeout.map_or(u64::MAX, |timeout| {
+        Clock
+            .now()
+            .saturating_add(u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX))
+    });
+    let mut is_set = false;
     let mut cancel_timer = pin!(None::<Sleep>);
     poll_fn(|cx| {
         // What has arrived counts, even if a limit has passed in the meantime.
@@ -308,10 +310,15 @@ async fn guarded(
                 return Poll::Ready(Err(ExchangeError::new(ErrorKind::CancelledAfterSend, message)));
             }
         }
+        // Once set, it wakes this task itself. While bytes come in before its time it need not be asked.
+        let in_time = progress.read.take().is_some_and(|read| read < deadline_ns);
         if let Some(timer) = deadline.as_mut().as_pin_mut()
-            && timer.poll(cx).is_ready()
+            && !(in_time && is_set)
         {
-            return Poll::Ready(Err(timed_out(request, progress)));
+            if timer.poll(cx).is_ready() {
+                return Poll::Ready(Err(timed_out(request, progress)));
+            }
+            is_set = true;
         }
         Poll::Pending
     })

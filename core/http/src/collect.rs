@@ -3,8 +3,8 @@
 use crate::error::{ErrorKind, ExchangeError};
 use crate::exchange::Body;
 use crate::perform::Observer;
-use crate::socket::ReadStamp;
 use crate::sse::{Kind, Parser};
+use crate::stamp::ReadStamp;
 use crate::stream::{Stream, StreamSize};
 
 pub(crate) enum Collector {
@@ -119,6 +119,9 @@ fn more_of_read(events: &mut Stream, ends_read: &mut Option<u64>, stamp: ReadSta
     }
 }
 
+// Inlined, as what it calls, so that the arrival stays in registers: read back from memory right after it was written, it
+// would wait for all writes before it.
+#[inline(always)]
 fn deliver<O: Observer + ?Sized>(
     parser: &Parser,
     events: &mut Stream,

@@ -178,6 +178,7 @@ impl Events {
     }
 
     /// Completes an event whose data now ends `bytes`.
+    #[inline(always)] // see `collect::deliver`
     pub(crate) fn push(&mut self, name: &[u8], arrival: Arrival) {
         if !name.is_empty() || !self.name_ends.is_empty() {
             // The first name: the events before it had none.

@@ -40,6 +40,8 @@ impl Observer for () {}
 pub(crate) struct Progress {
     /// When the request was completely written.
     pub(crate) sent: Cell<Option<u64>>,
+    /// When the last read was, until somebody asks.
+    pub(crate) read: Cell<Option<u64>>,
 }
 
 /// What is fixed during one exchange.
@@ -73,7 +75,10 @@ impl<O: Observer + ?Sized> Performance<'_, O> {
                 let bytes = match ready!(connection.socket().poll_read(cx, &mut buffer)) {
                     Ok(0) if response.close() => &[],
                     Ok(0) => return Poll::Ready(Err(answer.broken(&io::ErrorKind::UnexpectedEof.into()))),
-                    Ok(length) => &buffer[..length],
+                    Ok(length) => {
+                        self.progress.read.set(Some(connection.socket().stamp().user));
+                        &buffer[..length]
+                    }
                     Err(error) => return Poll::Ready(Err(answer.broken(&error))),
                 };
                 if let Some(rest) = self.take(bytes, &mut response, &mut answer)? {

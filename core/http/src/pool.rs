@@ -1,10 +1,11 @@
 //! Idle connections, and the limit on busy ones.
 
 use std::cell::RefCell;
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
+use rustc_hash::FxHashMap;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::clock::Clock;
@@ -19,7 +20,7 @@ pub(crate) struct Pool {
     /// How long a connection may idle, in nanoseconds.
     idle_timeout: u64,
     slots: Semaphore,
-    idle: RefCell<HashMap<Key, VecDeque<Idle>>>,
+    idle: RefCell<FxHashMap<Key, VecDeque<Idle>>>,
 }
 
 /// Which connections are interchangeable.

@@ -8,7 +8,7 @@
 
 use std::io;
 use std::net::TcpStream;
-use std::os::fd::{AsRawFd, BorrowedFd};
+use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
 
 use tokio::io::unix::AsyncFd;
 
@@ -50,7 +50,7 @@ pub(crate) fn receive(fd: BorrowedFd<'_>, buffer: &mut [u8], clock: Clock) -> io
     message.msg_controllen = std::mem::size_of_val(&control) as _;
     loop {
         // SAFETY: `message` points to one iovec over `buffer` and to `control`; both outlive the call.
-        let read = unsafe { libc::recvmsg(fd.as_raw_fd(), &mut message, 0) };
+        let read = unsafe { recvmsg(fd.as_raw_fd(), &mut message) };
         let user = clock.now();
         if let Ok(len) = usize::try_from(read) {
             return Ok(Received {
@@ -65,6 +65,23 @@ pub(crate) fn receive(fd: BorrowedFd<'_>, buffer: &mut [u8], clock: Clock) -> io
             return Err(error);
         }
     }
+}
+
+/// The system call alone. That of the C library is a cancellation point, which takes two atomic operations around each
+/// call in a program with threads.
+///
+/// # Safety
+/// As for `recvmsg`: what `message` points to must be valid for writes of the lengths that it states.
+#[cfg(target_os = "linux")]
+unsafe fn recvmsg(fd: RawFd, message: &mut libc::msghdr) -> isize {
+    // SAFETY: the arguments are those of the system call; the caller vouches for what they point to.
+    unsafe { libc::syscall(libc::SYS_recvmsg, fd, std::ptr::from_mut(message), 0) as isize }
+}
+
+#[cfg(not(target_os = "linux"))]
+unsafe fn recvmsg(fd: RawFd, message: &mut libc::msghdr) -> isize {
+    // SAFETY: the caller vouches for what `message` points to.
+    unsafe { libc::recvmsg(fd, message, 0) }
 }
 
 /// The software receive timestamp in the control messages of a successful `recvmsg`, as epoch nanoseconds; 0 if none.

@@ -1,5 +1,6 @@
 //! A request, and its head as bytes.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,6 +11,9 @@ use http::Method;
 use crate::proxy::Proxy;
 use crate::target::{Scheme, Target};
 
+/// Name and value of a header. What is the same in every request need not be copied.
+pub type Header = (Cow<'static, str>, Cow<'static, str>);
+
 /// One request, ready to be sent.
 #[derive(Clone, Debug)]
 pub struct Request {
@@ -19,7 +23,7 @@ pub struct Request {
     pub target: Arc<Target>,
     /// Header lines in the order and letter case in which they are written. `Host`, `Content-Length`,
     /// `Transfer-Encoding` and `Connection` belong to the client and are refused.
-    pub headers: Vec<(String, String)>,
+    pub headers: Vec<Header>,
     /// The body. Empty for none.
     pub body: Bytes,
     /// Limit on the whole exchange, from start to the last byte, waiting for a connection included. None: no limit.
@@ -77,7 +81,7 @@ impl Request {
             head.push_str(part);
         }
         for (name, value) in &self.headers {
-            for part in [name, ": ", value, "\r\n"] {
+            for part in [name.as_ref(), ": ", value, "\r\n"] {
                 head.push_str(part);
             }
         }
@@ -159,7 +163,7 @@ mod tests {
         let mut request = Request::new(method, Arc::new(target), Bytes::from_static(body.as_bytes()));
         request.headers = headers
             .iter()
-            .map(|(name, value)| ((*name).into(), (*value).into()))
+            .map(|(name, value)| ((*name).to_owned().into(), (*value).to_owned().into()))
             .collect();
         request
     }

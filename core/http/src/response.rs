@@ -87,6 +87,30 @@ pub struct Head {
     pub chunked: bool,
 }
 
+/// Reads the line that nearly every chunk begins with, digits and no more, if it is there as a whole.
+fn plain_line(mut chunk: Chunk, input: &mut &[u8]) -> Chunk {
+    const BEGIN: Chunk = Chunk::Size { size: 0, digits: 0 };
+    if chunk == Chunk::DataCr
+        && let Some(rest) = input.strip_prefix(b"\r\n")
+    {
+        (chunk, *input) = (BEGIN, rest);
+    }
+    if chunk == BEGIN {
+        let mut size = 0;
+        for (place, &byte) in input.iter().take(8).enumerate() {
+            match char::from(byte).to_digit(16) {
+                Some(digit) => size = size << 4 | u64::from(digit),
+                None if size > 0 && input[place..].starts_with(b"\r\n") => {
+                    *input = &input[place + 2..];
+                    return Chunk::Data(size);
+                }
+                None => break,
+            }
+        }
+    }
+    chunk
+}
+
 /// The next piece of a response.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Piece<'a> {
@@ -217,6 +241,7 @@ impl Response {
         const NO_END: ResponseError = ResponseError::Chunk("a chunk is not followed by a line end");
         const TOO_LONG: ResponseError = ResponseError::Chunk("a line with a chunk size, or a trailer, is too long");
         const TOO_MANY: ResponseError = ResponseError::Chunk("too many trailers");
+        chunk = plain_line(chunk, input);
         loop {
             if let Chunk::Data(left) = chunk {
                 self.state = State::Chunk(chunk);

@@ -8,49 +8,12 @@ use std::os::fd::AsFd;
 use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 
-use tokio::io::unix::AsyncFd;
+use tokio::io::{Interest, unix::AsyncFd};
 
-use crate::clock::{Clock, Converter};
-use crate::exchange::{Arrival, Span};
+use crate::exchange::Span;
 use crate::receive;
+use crate::stamp::{ReadStamp, Stamping};
 use crate::tls::Session;
-
-/// The stamp of one read.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct ReadStamp {
-    /// Number of this read on its socket, counted from 1.
-    pub(crate) read: u64,
-    /// Monotonic time right after the read.
-    pub(crate) user: u64,
-    /// Monotonic time at which the kernel received the last segment of this read.
-    pub(crate) kernel: Option<u64>,
-    /// Nothing of this read arrived before this: the stamp of the previous read, or the start of the last write.
-    pub(crate) previous: u64,
-    /// The time of the read is wanted, not the kernel's.
-    pub(crate) by_user: bool,
-}
-
-impl ReadStamp {
-    /// Best stamp.
-    pub(crate) fn at(&self) -> u64 {
-        self.exact().at()
-    }
-
-    /// Arrival of something that ended with the last byte of this read.
-    pub(crate) fn exact(&self) -> Arrival {
-        self.arrival(None)
-    }
-
-    /// Arrival of something that was followed by more bytes in the same read.
-    pub(crate) fn bounded(&self) -> Arrival {
-        self.arrival(Some(self.previous.min(self.at())))
-    }
-
-    fn arrival(&self, lower: Option<u64>) -> Arrival {
-        let arrival = Arrival::new(self.user, self.kernel, lower);
-        if self.by_user { arrival.by_user() } else { arrival }
-    }
-}
 
 /// Room for about one TLS record.
 const RECORD: usize = 16 * 1024;
@@ -59,10 +22,7 @@ const RECORD: usize = 16 * 1024;
 pub(crate) struct Socket {
     io: AsyncFd<TcpStream>,
     tls: Option<RefCell<Session>>,
-    clock: Clock,
-    converter: Rc<Converter>,
-    /// The time of the read is wanted, not the kernel's.
-    by_user: bool,
+    stamping: Rc<Stamping>,
     stamp: Cell<ReadStamp>,
     /// Best stamp of the last read, or the start of the last write if that is later.
     last_activity: Cell<u64>,
@@ -81,18 +41,14 @@ impl Socket {
         io: AsyncFd<TcpStream>,
         tls: Option<Session>,
         remote: SocketAddr,
-        clock: Clock,
-        converter: Rc<Converter>,
-        by_user: bool,
+        stamping: Rc<Stamping>,
     ) -> Self {
         let local = io.get_ref().local_addr().ok();
-        let now = clock.now();
+        let now = stamping.clock.now();
         Self {
             io,
             tls: tls.map(RefCell::new),
-            clock,
-            converter,
-            by_user,
+            stamping,
             stamp: Cell::default(),
             last_activity: Cell::new(now),
             last_touch: Cell::new(now),
@@ -130,9 +86,11 @@ impl Socket {
 
     /// Whether an idle connection is still usable: open, and with nothing unasked to read.
     pub(crate) fn is_quiet(&self) -> bool {
-        let mut byte = [0];
         let over = self.tls.as_ref().is_some_and(|tls| tls.borrow_mut().is_over());
-        !over && matches!(self.io.get_ref().peek(&mut byte), Err(error) if error.kind() == io::ErrorKind::WouldBlock)
+        // The socket itself is asked only if something was announced since it was last read to the end.
+        let peek = |stream: &TcpStream| stream.peek(&mut [0]);
+        !over
+            && matches!(self.io.try_io(Interest::READABLE, peek), Err(error) if error.kind() == io::ErrorKind::WouldBlock)
     }
 
     /// Waits until there is something to read, reads once into `buffer`, and stamps that. Resolves with the number of
@@ -164,7 +122,7 @@ impl Socket {
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<(usize, Span)>> {
         loop {
-            let before = self.clock.now();
+            let before = self.stamping.clock.now();
             self.last_activity.set(before);
             self.last_touch.set(before);
             let mut stream = self.io.get_ref();
@@ -176,7 +134,7 @@ impl Socket {
                 Ok(written) => {
                     let bracket = Span {
                         start: before,
-                        end: self.clock.now(),
+                        end: self.stamping.clock.now(),
                     };
                     return Poll::Ready(Ok((written, bracket)));
                 }
@@ -198,7 +156,7 @@ impl Socket {
     fn poll_receive(&self, cx: &mut Context<'_>, buffer: &mut [u8]) -> Poll<io::Result<(usize, ReadStamp)>> {
         loop {
             let mut ready = ready!(self.io.poll_read_ready(cx))?;
-            match receive::receive(self.io.get_ref().as_fd(), buffer, self.clock) {
+            match receive::receive(self.io.get_ref().as_fd(), buffer, self.stamping.clock) {
                 Ok(received) => {
                     // A read that did not fill its buffer emptied the queue: with edge-triggered readiness the next
                     // segment is announced anew, and the extra read that would only say "nothing there" is saved.
@@ -206,14 +164,13 @@ impl Socket {
                         ready.clear_ready();
                     }
                     self.ended.set(received.len == 0);
+                    let kernel = self.stamping.kernel(&received, self.last_touch.get());
                     let stamp = ReadStamp {
                         read: self.stamp.get().read + 1,
                         user: received.user,
-                        kernel: self
-                            .converter
-                            .convert(received.wall, received.user, self.last_touch.get()),
+                        kernel,
                         previous: self.last_activity.get(),
-                        by_user: self.by_user,
+                        by_user: self.stamping.by_user,
                     };
                     return Poll::Ready(Ok((received.len, stamp)));
                 }

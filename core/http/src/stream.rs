@@ -87,6 +87,7 @@ impl Stream {
     }
 
     /// Completes the event whose data was appended. Gives that data.
+    #[inline(always)] // see `collect::deliver`
     pub(crate) fn push(&mut self, name: &[u8], arrival: Arrival) -> &[u8] {
         if self.recent.next_start() >= LARGE {
             self.pack();

@@ -112,7 +112,7 @@ impl Compact {
     /// What is stored, in ascending order, the large ones last: a number is never greater than [`ESCAPE`] but for those.
     pub(crate) fn sorted(&self) -> (Vec<u32>, Vec<u64>) {
         let mut small: Vec<u32> = self.values.iter().collect();
-        small.sort_unstable();
+        radsort::sort(&mut small);
         let mut large: Vec<u64> = self.large.iter().map(|&(_, value)| value).collect();
         large.sort_unstable();
         // The marks sort last.

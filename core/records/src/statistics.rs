@@ -71,7 +71,7 @@ impl Statistics {
     /// The values must be finite: a value that is not belongs to no distribution and is turned away where it enters
     /// (see [`crate::accumulator`]).
     pub fn of(values: &mut [f64]) -> Option<Self> {
-        values.sort_unstable_by(f64::total_cmp);
+        radsort::sort(values);
         let values = &*values;
         Self::of_sorted(values.len(), |i| values[i])
     }

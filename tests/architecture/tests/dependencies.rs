@@ -119,6 +119,7 @@ const UNSAFE: &[&str] = &[
     "core/host/src/wasm/cache.rs",
     "core/http/src",
     "core/engine/src/dataset/store.rs",
+    "core/aiperf/src/allocator.rs",
     "sdk/rust/src/export.rs",
     // Strings that are none, for the host to find.
     "tests/hostile/src/behaviour.rs",

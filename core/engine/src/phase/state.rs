@@ -5,10 +5,11 @@
 
 use std::{
     cmp::Reverse,
-    collections::{BinaryHeap, HashMap, VecDeque},
+    collections::{BinaryHeap, VecDeque},
 };
 
 use aiperf_plugin_api::timing::{AT_ONCE, Action, Event, LimitKind, OnFull, Outcome, Pick, Returned};
+use rustc_hash::FxHashMap;
 use uuid::Uuid;
 
 use super::limits::{Sent, Slots, StopConditions};
@@ -110,8 +111,8 @@ pub struct PhaseState<S> {
     due: BinaryHeap<Reverse<Due>>,
     waiting: VecDeque<(u64, PendingStart)>,
     sequence: u64,
-    sessions: HashMap<u64, Session>,
-    in_flight: HashMap<u64, (u64, u32)>,
+    sessions: FxHashMap<u64, Session>,
+    in_flight: FxHashMap<u64, (u64, u32)>,
     slots: Slots,
     sent: Sent,
     counts: PhaseCounts,
@@ -136,8 +137,8 @@ impl<S: FnMut() -> u32> PhaseState<S> {
             due: BinaryHeap::new(),
             waiting: VecDeque::new(),
             sequence: 0,
-            sessions: HashMap::new(),
-            in_flight: HashMap::new(),
+            sessions: FxHashMap::default(),
+            in_flight: FxHashMap::default(),
             sent: Sent::default(),
             counts: PhaseCounts::default(),
             next_url: 0,

@@ -1,7 +1,7 @@
 //! The compute thread of a worker. Every credit that it takes gives exactly one record and then exactly one return.
 
 use std::{
-    collections::{HashMap, HashSet, hash_map::Entry},
+    collections::{HashSet, hash_map::Entry},
     sync::Arc,
     thread,
 };
@@ -10,6 +10,7 @@ use aiperf_config::Secrets;
 use aiperf_http::{Clock, Exchange, Options};
 use aiperf_plugin_api::{Decoded, Endpoint, PluginError, RequestInfo, Turn, endpoint::NextStep, timing::Outcome};
 use crossbeam_channel::{Receiver, Sender, unbounded};
+use rustc_hash::FxHashMap;
 use tokio::sync::mpsc::UnboundedSender;
 use uuid::Uuid;
 
@@ -114,8 +115,8 @@ impl Worker {
             commands,
             timing,
             processors,
-            sessions: HashMap::new(),
-            running: HashMap::new(),
+            sessions: FxHashMap::default(),
+            running: FxHashMap::default(),
             next_key: 0,
             next_model: 0,
             next_processor: 0,
@@ -152,8 +153,8 @@ struct Compute {
     commands: UnboundedSender<Command>,
     timing: Route,
     processors: Vec<Route>,
-    sessions: HashMap<(u32, u64), Session>,
-    running: HashMap<u64, Running>,
+    sessions: FxHashMap<(u32, u64), Session>,
+    running: FxHashMap<u64, Running>,
     next_key: u64,
     next_model: usize,
     next_processor: usize,

@@ -1,18 +1,12 @@
 //! The I/O thread of a worker: sockets, framing, timestamps, nothing else. No plugin is ever called here.
 
 use std::{
-    cell::RefCell,
-    cmp::Reverse,
-    collections::{BinaryHeap, HashMap},
-    future::poll_fn,
-    pin::pin,
-    rc::Rc,
-    task::Poll,
-    thread,
+    cell::RefCell, cmp::Reverse, collections::BinaryHeap, future::poll_fn, pin::pin, rc::Rc, task::Poll, thread,
 };
 
 use aiperf_http::{Cancel, Client, Clock, Exchange, Options, Request};
 use crossbeam_channel::Sender;
+use rustc_hash::FxHashMap;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::{alarm::Alarm, compute::Input};
@@ -46,7 +40,7 @@ pub enum Command {
 /// When no thread, no runtime or no timer can be had.
 pub fn spawn(
     name: &str,
-    options: Options,
+    mut options: Options,
     done: Sender<Input>,
 ) -> std::io::Result<(UnboundedSender<Command>, thread::JoinHandle<()>)> {
     let (commands, inbox) = unbounded_channel();
@@ -57,8 +51,13 @@ pub fn spawn(
     };
     let thread = thread::Builder::new().name(name.into()).spawn(move || {
         Clock.sharpen_timers_of_this_thread();
-        // It does little at a time, and what it does late others wait for.
-        prefer_this_thread(PROMPT);
+        // As long as the kernel's stamps tell when bytes came, being prompt gains nothing, and costs a server on the same
+        // machine the core at every token. Where reads are late, stamps are lost.
+        if options.kernel_timestamps {
+            options.when_late = Some(be_prompt);
+        } else {
+            be_prompt();
+        }
         let local = tokio::task::LocalSet::new();
         let sending = Sending {
             client: Rc::new(Client::new(options)),
@@ -72,12 +71,18 @@ pub fn spawn(
     Ok((commands, thread))
 }
 
+/// This thread is to run before others.
+fn be_prompt() {
+    prefer_this_thread(PROMPT);
+}
+
 /// A request that is held until it is due, in order of time, then of arrival.
 type Held = Reverse<(u64, u64)>;
 
 async fn serve(mut inbox: UnboundedReceiver<Command>, alarm: &Alarm, sending: &Sending) {
     let mut order: BinaryHeap<Held> = BinaryHeap::new();
-    let mut held: HashMap<u64, Box<Request>> = HashMap::new();
+    let mut held: FxHashMap<u64, Box<Request>> = FxHashMap::default();
+    let mut has_schedule = false;
     loop {
         while let Some(&Reverse((due_ns, key))) = order.peek()
             && due_ns <= Clock.now() + SPIN_NS
@@ -113,6 +118,9 @@ async fn serve(mut inbox: UnboundedReceiver<Command>, alarm: &Alarm, sending: &S
                 if not_before_ns <= Clock.now() {
                     sending.send(key, request).await;
                 } else {
+                    if !std::mem::replace(&mut has_schedule, true) {
+                        be_prompt();
+                    }
                     held.insert(key, request);
                     order.push(Reverse((not_before_ns, key)));
                 }
@@ -134,7 +142,7 @@ async fn serve(mut inbox: UnboundedReceiver<Command>, alarm: &Alarm, sending: &S
 struct Sending {
     client: Rc<Client>,
     /// How to cancel what has not come back.
-    running: Rc<RefCell<HashMap<u64, Cancel>>>,
+    running: Rc<RefCell<FxHashMap<u64, Cancel>>>,
     done: Sender<Input>,
 }
 

@@ -1,8 +1,9 @@
 //! Conversations that were asked for lately: a dataset that repeats itself is read once, not for every request.
 
-use std::{collections::HashMap, sync::Arc};
+use std::sync::Arc;
 
 use aiperf_plugin_api::{Conversation, PluginError};
+use rustc_hash::FxHashMap;
 
 use crate::dataset::DatasetStore;
 
@@ -12,7 +13,7 @@ const MOST: usize = 4 << 20;
 /// The dataset, and what of it has been read.
 pub struct Recent {
     store: Arc<DatasetStore>,
-    kept: HashMap<u32, Arc<Conversation>>,
+    kept: FxHashMap<u32, Arc<Conversation>>,
     bytes: usize,
 }
 
@@ -21,7 +22,7 @@ impl Recent {
     pub fn new(store: Arc<DatasetStore>) -> Self {
         Self {
             store,
-            kept: HashMap::new(),
+            kept: FxHashMap::default(),
             bytes: 0,
         }
     }

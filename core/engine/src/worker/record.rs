@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use aiperf_config::redact;
-use aiperf_http::{Arrival, Body, ErrorKind, Exchange as HttpExchange};
+use aiperf_http::{Arrival, Body, ErrorKind, Exchange as HttpExchange, Header};
 use aiperf_plugin_api::{Decoded, Exchange, PluginError, endpoint::ChunkKind};
 
 use crate::message::{ArrivalFacts, CancelReason, Credit, RecordError, RequestRecord, Stamp, Transport};
@@ -355,10 +355,10 @@ fn transport(exchanges: &[HttpExchange], first: &HttpExchange, last: &HttpExchan
 }
 
 /// Headers as a JSON object, credentials redacted.
-pub fn headers(headers: &[(String, String)]) -> String {
+pub fn headers(headers: &[Header]) -> String {
     let members: serde_json::Map<_, _> = headers
         .iter()
-        .map(|(name, value)| (name.clone(), redact::header_value(name, value).into()))
+        .map(|(name, value)| (name.to_string(), redact::header_value(name, value).into()))
         .collect();
     serde_json::Value::from(members).to_string()
 }

@@ -1,9 +1,9 @@
 //! A turn becomes an HTTP request: the endpoint formats it, the core adds identity, authentication and framing.
 
-use std::{sync::Arc, time::Duration};
+use std::{borrow::Cow, sync::Arc, time::Duration};
 
 use aiperf_config::plan::{EndpointPlan, UrlSpec};
-use aiperf_http::{Method, Request, Target, TargetError};
+use aiperf_http::{Header, Method, Request, Target, TargetError};
 use aiperf_plugin_api::{
     HttpRequest, PluginError,
     endpoint::{AuthKind, EndpointDescription},
@@ -105,30 +105,30 @@ impl RequestTemplate {
         let method = Method::from_bytes(prepared.method.as_bytes())
             .map_err(|_| PluginError::failed(format!("the endpoint asked for the method {:?}", prepared.method)))?;
         let (body, content_type) = if prepared.parts.is_empty() {
-            (prepared.body, "application/json".to_owned())
+            (prepared.body, "application/json".into())
         } else {
             multipart(&prepared.parts, identity.request)?
         };
 
         let mut headers = Vec::with_capacity(8 + self.custom.len() + extra_headers.len());
-        headers.push(("User-Agent".to_owned(), self.user_agent.clone()));
-        headers.push(("X-Request-ID".to_owned(), text(identity.request)));
+        headers.push(("User-Agent".into(), self.user_agent.clone().into()));
+        headers.push(("X-Request-ID".into(), text(identity.request).into()));
         let correlation = text(identity.correlation);
-        headers.push(("X-Correlation-ID".to_owned(), correlation.clone()));
+        headers.push(("X-Correlation-ID".into(), correlation.clone().into()));
         for header in &self.custom {
-            replace(&mut headers, header.clone());
+            replace(&mut headers, owned(header.clone()));
         }
         if let Some(auth) = &self.auth {
-            replace(&mut headers, auth.clone());
+            replace(&mut headers, owned(auth.clone()));
         }
         for header in prepared.headers.into_iter().chain(extra_headers.iter().cloned()) {
-            replace(&mut headers, header);
+            replace(&mut headers, owned(header));
         }
-        replace(&mut headers, ("Accept".to_owned(), self.accept.to_owned()));
+        replace(&mut headers, ("Accept".into(), self.accept.into()));
         if method != Method::GET {
-            replace(&mut headers, ("Content-Type".to_owned(), content_type));
+            replace(&mut headers, ("Content-Type".into(), content_type));
         }
-        replace(&mut headers, ("X-Session-Affinity".to_owned(), correlation));
+        replace(&mut headers, ("X-Session-Affinity".into(), correlation.into()));
         let mut request = Request::new(method, target, Bytes::from(body));
         request.headers = headers;
         request.timeout = self.timeout;
@@ -142,12 +142,19 @@ pub fn text(identity: Uuid) -> String {
     identity.hyphenated().encode_lower(&mut buffer).to_owned()
 }
 
-fn replace(headers: &mut Vec<(String, String)>, header: (String, String)) {
+fn owned((name, value): (String, String)) -> Header {
+    (name.into(), value.into())
+}
+
+fn replace(headers: &mut Vec<Header>, header: Header) {
     headers.retain(|(name, _)| !name.eq_ignore_ascii_case(&header.0));
     headers.push(header);
 }
 
-fn multipart(parts: &[aiperf_plugin_api::endpoint::Part], id: Uuid) -> Result<(Vec<u8>, String), PluginError> {
+fn multipart(
+    parts: &[aiperf_plugin_api::endpoint::Part],
+    id: Uuid,
+) -> Result<(Vec<u8>, Cow<'static, str>), PluginError> {
     let boundary = format!("aiperf-{}", id.simple());
     let clean = |text: &str| {
         if text.contains(['"', '\r', '\n']) {
@@ -177,7 +184,7 @@ fn multipart(parts: &[aiperf_plugin_api::endpoint::Part], id: Uuid) -> Result<(V
         body.extend_from_slice(b"\r\n");
     }
     body.extend_from_slice(format!("--{boundary}--\r\n").as_bytes());
-    Ok((body, format!("multipart/form-data; boundary={boundary}")))
+    Ok((body, format!("multipart/form-data; boundary={boundary}").into()))
 }
 
 #[cfg(test)]
@@ -249,7 +256,7 @@ mod tests {
         let got: Vec<_> = request
             .headers
             .iter()
-            .map(|(name, value)| (name.as_str(), value.as_str()))
+            .map(|(name, value)| (name.as_ref(), value.as_ref()))
             .collect();
         assert_eq!(got, expected);
     }
@@ -264,7 +271,7 @@ mod tests {
                 .headers
                 .iter()
                 .find(|(name, _)| name == "X-Key")
-                .map(|(_, value)| value.as_str());
+                .map(|(_, value)| value.as_ref());
             assert_eq!(key, expected);
         }
     }
