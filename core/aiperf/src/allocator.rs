@@ -10,12 +10,18 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// `mi_option_purge_delay`, which the bindings do not name.
 const PURGE_DELAY: mi_option_t = 15;
-/// How long freed memory is kept for the next one who wants some, in ms. When thousands of streams end together, what they
-/// held is gone before their records have been summarised; the allocator's own second would add the two.
+/// So many streams hold memory that is worth giving back.
+const MANY: u32 = 2_000;
+/// How long freed memory is then kept for whoever wants some next, in ms. The allocator's own second costs a run of few
+/// streams less time; but when thousands of streams end together, what they held would be kept beside their records.
 const KEPT_MS: std::ffi::c_long = 10;
 
-/// Gives freed memory back to the system while the run goes on. To be called first in `main`. `MIMALLOC_PURGE_DELAY` in the environment goes before.
-pub(crate) fn return_memory_soon() {
+/// To be called before there are other threads, with the most requests that there will be at a time.
+/// `MIMALLOC_PURGE_DELAY` in the environment goes before.
+pub(crate) fn prepare_for(concurrency: Option<u32>) {
+    if concurrency.is_none_or(|concurrency| concurrency < MANY) {
+        return;
+    }
     #[expect(unsafe_code, reason = "the allocator's options have no safe form")]
     // SAFETY: sets a number in the allocator's table of options: any number is valid, the index is within the table, and no
     // other thread is there yet.

@@ -31,7 +31,6 @@ mod tokenizer;
 use std::{ffi::OsString, process::ExitCode};
 
 fn main() -> ExitCode {
-    allocator::return_memory_soon();
     open_files::raise_limit();
     let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
     match command::run(&arguments) {

@@ -8,7 +8,7 @@ use aiperf_plugin_api::validity::Verdict;
 use tracing::Level;
 
 use crate::{
-    bundled,
+    allocator, bundled,
     calibrate::calibration,
     closing,
     failure::Failure,
@@ -31,6 +31,8 @@ pub(crate) fn run(arguments: &[OsString]) -> Result<ExitCode, Failure> {
         return Ok(ExitCode::Ok);
     }
     let plan = aiperf_config::parse_profile(arguments)?;
+    // Before there are other threads.
+    allocator::prepare_for(concurrency(&plan));
     let secrets = Secrets::of(&plan);
     let terminal = Arc::new(Terminal::default());
     let (writer, log) = LogWriter::start(&plan, terminal.clone()).map_err(|error| no_thread(&error))?;
@@ -54,8 +56,7 @@ fn measure(plan: RunPlan, log: &Log, terminal: &Arc<Terminal>, secrets: &Secrets
     for problem in problems {
         tracing::warn!("plugins left out: {problem}");
     }
-    let concurrency = plan.phases.iter().filter_map(|phase| phase.concurrency).max();
-    if let Some(shortage) = concurrency.and_then(open_files::shortage) {
+    if let Some(shortage) = concurrency(&plan).and_then(open_files::shortage) {
         tracing::warn!("{shortage}");
     }
     let mut mocks = MockServers::default();
@@ -84,6 +85,11 @@ fn measure(plan: RunPlan, log: &Log, terminal: &Arc<Terminal>, secrets: &Secrets
     text.push_str(&closing::lines(&command_line, &artifacts, &outcome, &host.usage()));
     stdout::print(&secrets.blot(text))?;
     verdict(outcome, require_valid)
+}
+
+/// Most requests at a time, where the plan limits them.
+fn concurrency(plan: &RunPlan) -> Option<u32> {
+    plan.phases.iter().filter_map(|phase| phase.concurrency).max()
 }
 
 /// By what a load went beyond those that this machine's calibration vouches for; `None` also where there is none.

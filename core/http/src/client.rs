@@ -5,7 +5,7 @@ use std::future::poll_fn;
 use std::net::{SocketAddr, TcpStream};
 use std::pin::{Pin, pin};
 use std::rc::Rc;
-use std::task::Poll;
+use std::task::{Poll, Waker};
 use std::time::Duration;
 
 use tokio::io::unix::AsyncFd;
@@ -289,7 +289,7 @@ async fn guarded(
             .now()
             .saturating_add(u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX))
     });
-    let mut is_set = false;
+    let mut set_for = None::<Waker>;
     let mut cancel_timer = pin!(None::<Sleep>);
     poll_fn(|cx| {
         // What has arrived counts, even if a limit has passed in the meantime.
@@ -312,13 +312,16 @@ async fn guarded(
         }
         // Once set, it wakes this task itself. While bytes come in before its time it need not be asked.
         let in_time = progress.read.take().is_some_and(|read| read < deadline_ns);
+        let is_set = set_for.as_ref().is_some_and(|waker| waker.will_wake(cx.waker()));
         if let Some(timer) = deadline.as_mut().as_pin_mut()
             && !(in_time && is_set)
         {
             if timer.poll(cx).is_ready() {
                 return Poll::Ready(Err(timed_out(request, progress)));
             }
-            is_set = true;
+            if !is_set {
+                set_for = Some(cx.waker().clone());
+            }
         }
         Poll::Pending
     })

@@ -55,14 +55,13 @@ impl Collector {
             let Some(kind) = parser.next(&mut frame, data, start) else {
                 return Ok(());
             };
-            let arrival = if frame.is_empty() {
+            let is_last = frame.is_empty();
+            if is_last {
                 *ends_read = Some(stamp.read);
-                stamp.exact()
-            } else {
-                stamp.bounded()
-            };
-            deliver(parser, events, kind, arrival, observer)?;
-            if frame.is_empty() {
+            }
+            let lower = (!is_last).then(|| stamp.lower());
+            deliver(parser, events, kind, stamp.arrival(lower), observer)?;
+            if is_last {
                 return Ok(());
             }
         }

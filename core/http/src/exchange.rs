@@ -21,11 +21,16 @@ impl Arrival {
     /// `lower`. Zero is taken as missing.
     #[must_use]
     pub fn new(user: u64, kernel: Option<u64>, lower: Option<u64>) -> Self {
+        Self::with_preference(user, kernel, lower, false)
+    }
+
+    #[inline]
+    pub(crate) fn with_preference(user: u64, kernel: Option<u64>, lower: Option<u64>, by_user: bool) -> Self {
         Self {
             user,
             kernel: kernel.and_then(NonZeroU64::new),
             lower: lower.and_then(NonZeroU64::new),
-            by_user: false,
+            by_user,
         }
     }
 

@@ -40,12 +40,18 @@ impl ReadStamp {
 
     /// Arrival of something that was followed by more bytes in the same read.
     pub(crate) fn bounded(&self) -> Arrival {
-        self.arrival(Some(self.previous.min(self.at())))
+        self.arrival(Some(self.lower()))
     }
 
-    fn arrival(&self, lower: Option<u64>) -> Arrival {
-        let arrival = Arrival::new(self.user, self.kernel, lower);
-        if self.by_user { arrival.by_user() } else { arrival }
+    /// Nothing of this read arrived before this.
+    pub(crate) fn lower(&self) -> u64 {
+        self.previous.min(self.at())
+    }
+
+    /// Arrival of something of which this is the lower bound, if it was followed by more bytes in the same read.
+    #[inline]
+    pub(crate) fn arrival(&self, lower: Option<u64>) -> Arrival {
+        Arrival::with_preference(self.user, self.kernel, lower, self.by_user)
     }
 }
 

@@ -101,7 +101,8 @@ pub(crate) fn write_error(out: &mut Vec<u8>, batch: &Batch<'_>, i: usize) -> boo
     true
 }
 
-/// Writes key, value and a comma; nothing without a value.
+/// Writes key, value and a comma; nothing without a value. Inlined, so that the key is written without a call.
+#[inline(always)]
 pub(crate) fn push_number(out: &mut Vec<u8>, key: &str, value: Option<u64>) {
     if let Some(value) = value {
         out.extend_from_slice(key.as_bytes());
@@ -111,6 +112,7 @@ pub(crate) fn push_number(out: &mut Vec<u8>, key: &str, value: Option<u64>) {
 }
 
 /// As [`push_number`].
+#[inline(always)]
 fn push_text(out: &mut Vec<u8>, key: &str, value: Option<&str>) {
     if let Some(value) = value {
         out.extend_from_slice(key.as_bytes());

@@ -1,7 +1,14 @@
 //! The I/O thread of a worker: sockets, framing, timestamps, nothing else. No plugin is ever called here.
 
 use std::{
-    cell::RefCell, cmp::Reverse, collections::BinaryHeap, future::poll_fn, pin::pin, rc::Rc, task::Poll, thread,
+    cell::{Cell, RefCell},
+    cmp::Reverse,
+    collections::BinaryHeap,
+    future::poll_fn,
+    pin::pin,
+    rc::Rc,
+    task::Poll,
+    thread,
 };
 
 use aiperf_http::{Cancel, Client, Clock, Exchange, Options, Request};
@@ -15,6 +22,9 @@ use crate::priority::{PROMPT, prefer_this_thread};
 /// Before a request is due the thread spins for so long instead of sleeping: the system wakes it some tens of µs late.
 /// Arrivals wait meanwhile, but the kernel has stamped them.
 const SPIN_NS: u64 = 60_000;
+
+/// So many requests may be sent before the thread gives way to what has arrived.
+const MOST_UNATTENDED: u32 = 8;
 
 /// What the compute thread asks of the I/O thread.
 pub enum Command {
@@ -63,6 +73,7 @@ pub fn spawn(
             client: Rc::new(Client::new(options)),
             running: Rc::default(),
             done,
+            unattended: Cell::default(),
         };
         local.block_on(&runtime, serve(inbox, &alarm, &sending));
         // It leaves the runtime that it is registered with before that ends.
@@ -144,6 +155,8 @@ struct Sending {
     /// How to cancel what has not come back.
     running: Rc<RefCell<FxHashMap<u64, Cancel>>>,
     done: Sender<Input>,
+    /// Requests sent since this thread last gave way to what has arrived.
+    unattended: Cell<u32>,
 }
 
 impl Sending {
@@ -154,7 +167,7 @@ impl Sending {
         };
         let (client, running, done) = (self.client.clone(), self.running.clone(), self.done.clone());
         // Boxed here, since the runtime moves what it is given several times.
-        tokio::task::spawn_local(Box::pin(async move {
+        let mut sending = Box::pin(async move {
             let exchange: Exchange = client.send(&request, &cancel).await;
             running.borrow_mut().remove(&key);
             // A compute thread that has gone has reported why.
@@ -162,8 +175,18 @@ impl Sending {
                 key,
                 exchange: Box::new(exchange),
             });
-        }));
-        // The request leaves now, before others are looked at.
-        tokio::task::yield_now().await;
+        });
+        // The request leaves now, before others are looked at. A task that only was spawned would begin after a look at all
+        // sockets.
+        let is_over = poll_fn(|cx| Poll::Ready(sending.as_mut().poll(cx).is_ready())).await;
+        if !is_over {
+            tokio::task::spawn_local(sending);
+        }
+        // When many are due at once, the first ones may be answered by now.
+        let unattended = self.unattended.get() + 1;
+        self.unattended.set(unattended % MOST_UNATTENDED);
+        if unattended == MOST_UNATTENDED {
+            tokio::task::yield_now().await;
+        }
     }
 }

@@ -422,7 +422,7 @@ mod tests {
     #[test]
     fn kept_headers_hold_no_credentials() {
         let given = [("Authorization", "Bearer k"), ("X-API-Key", "k"), ("Accept", "a\"b")]
-            .map(|(name, value)| (name.to_owned(), value.to_owned()));
+            .map(|(name, value)| (name.into(), value.into()));
         assert_eq!(
             headers(&given),
             r#"{"Authorization":"<redacted>","X-API-Key":"<redacted>","Accept":"a\"b"}"#
