@@ -75,7 +75,8 @@ impl Pool {
 
     /// Takes the most recently used connection that is still usable.
     pub(crate) fn take(&self, key: &Key) -> Option<Box<Connection>> {
-        let oldest = self.clock.now().saturating_sub(self.idle_timeout);
+        let now = self.clock.now();
+        let oldest = now.saturating_sub(self.idle_timeout);
         let mut idle = self.idle.borrow_mut();
         let connections = idle.get_mut(key)?;
         while let Some(last) = connections.pop_back() {
@@ -84,7 +85,7 @@ impl Pool {
                 connections.clear();
                 return None;
             }
-            if last.connection.socket().is_quiet() {
+            if last.connection.socket().is_quiet(now) {
                 return Some(last.connection);
             }
         }

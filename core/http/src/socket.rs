@@ -15,6 +15,9 @@ use crate::receive;
 use crate::stamp::{ReadStamp, Stamping};
 use crate::tls::Session;
 
+/// Within so many nanoseconds after an answer servers do not close connections that they mean to keep.
+const SHORT_REST: u64 = 10_000_000;
+
 /// Room for about one TLS record.
 const RECORD: usize = 16 * 1024;
 
@@ -84,13 +87,17 @@ impl Socket {
         self.ended.get()
     }
 
-    /// Whether an idle connection is still usable: open, and with nothing unasked to read.
-    pub(crate) fn is_quiet(&self) -> bool {
+    /// Whether a connection that is idle at `now` is still usable: open, and with nothing unasked to read. After a short
+    /// rest the socket itself is asked only if the runtime knows of something.
+    pub(crate) fn is_quiet(&self, now: u64) -> bool {
         let over = self.tls.as_ref().is_some_and(|tls| tls.borrow_mut().is_over());
-        // The socket itself is asked only if something was announced since it was last read to the end.
         let peek = |stream: &TcpStream| stream.peek(&mut [0]);
-        !over
-            && matches!(self.io.try_io(Interest::READABLE, peek), Err(error) if error.kind() == io::ErrorKind::WouldBlock)
+        let peeked = if now.saturating_sub(self.last_touch.get()) > SHORT_REST {
+            peek(self.io.get_ref())
+        } else {
+            self.io.try_io(Interest::READABLE, peek)
+        };
+        !over && matches!(peeked, Err(error) if error.kind() == io::ErrorKind::WouldBlock)
     }
 
     /// Waits until there is something to read, reads once into `buffer`, and stamps that. Resolves with the number of

@@ -119,6 +119,12 @@ fn a_connection_the_server_gives_up_is_not_kept() {
 
 #[test]
 fn a_connection_closed_while_idle_is_replaced_unseen() {
+    // After a rest in which the runtime did not look, and after a look.
+    replaces_a_closed_connection(async || std::thread::sleep(Duration::from_millis(30)));
+    replaces_a_closed_connection(async || tokio::task::yield_now().await);
+}
+
+fn replaces_a_closed_connection(rest: impl AsyncFn()) {
     let (closed, is_closed) = channel::<()>();
     let server = Server::start(vec![
         handler(move |mut peer| {
@@ -136,6 +142,7 @@ fn a_connection_closed_while_idle_is_replaced_unseen() {
     run(Options::default(), async |client| {
         assert_eq!(whole(&get(&client, port).await), "a");
         is_closed.recv().unwrap();
+        rest().await;
         let exchange = get(&client, port).await;
         assert_eq!(
             (whole(&exchange), exchange.reused, exchange.resent),
