@@ -306,9 +306,20 @@ impl Response {
     }
 }
 
-/// The head at the front of `bytes`: its length, what it says, what follows, and whether the connection stays.
-fn parse(bytes: &[u8], bodiless: bool) -> Result<Option<(usize, Head, State, bool)>, ResponseError> {
-    let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
+/// Length of a head, what it says, what follows, and whether the connection stays.
+type Parsed = (usize, Head, State, bool);
+
+/// The head at the front of `bytes`.
+fn parse(bytes: &[u8], bodiless: bool) -> Result<Option<Parsed>, ResponseError> {
+    // Room for as many as may come is more than most need, and takes longer to prepare than they take to read.
+    match parse_up_to::<16>(bytes, bodiless) {
+        Err(ResponseError::Head(httparse::Error::TooManyHeaders)) => parse_up_to::<MAX_HEADERS>(bytes, bodiless),
+        parsed => parsed,
+    }
+}
+
+fn parse_up_to<const HEADERS: usize>(bytes: &[u8], bodiless: bool) -> Result<Option<Parsed>, ResponseError> {
+    let mut headers = [httparse::EMPTY_HEADER; HEADERS];
     let mut response = httparse::Response::new(&mut headers);
     let mut config = ParserConfig::default();
     // RFC 9112, 5.2: a client replaces folds by blanks and goes on.
@@ -323,7 +334,7 @@ fn parse(bytes: &[u8], bodiless: bool) -> Result<Option<(usize, Head, State, boo
     let mut head = Head {
         status,
         reason: match response.reason {
-            Some(sent) if !sent.is_empty() => Cow::Owned(sent.to_owned()),
+            Some(sent) if !sent.is_empty() && sent != standard_reason(status) => Cow::Owned(sent.to_owned()),
             _ => standard_reason(status),
         },
         ..Head::default()

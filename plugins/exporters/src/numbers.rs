@@ -5,6 +5,12 @@
 /// digits with its sign, from 1e16 up and below 1e-4. The value must be finite.
 pub(crate) fn push_float(out: &mut Vec<u8>, value: f64) {
     debug_assert!(value.is_finite());
+    if value.fract() == 0.0 && (1.0..1e15).contains(&value) {
+        // Whole numbers, such as times in ns, need no search for the shortest digits.
+        push_integer(out, value as u64);
+        out.extend_from_slice(b".0");
+        return;
+    }
     let mut buffer = zmij::Buffer::new();
     let text = buffer.format_finite(value);
     let size = value.abs();
@@ -110,7 +116,10 @@ mod tests {
         for (value, text) in [
             (0.0, "0.0"),
             (-0.0, "-0.0"),
+            (1.0, "1.0"),
             (24.0, "24.0"),
+            (-24.0, "-24.0"),
+            (999_999_999_999_999.0, "999999999999999.0"),
             (-1.5, "-1.5"),
             (0.1 + 0.2, "0.30000000000000004"),
             (71.062_345_6, "71.0623456"),
