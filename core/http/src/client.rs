@@ -144,6 +144,7 @@ impl Client {
         let mut exchange = Exchange::default();
         exchange.timings.start = self.0.clock.now();
         exchange.timings.start_wall = self.0.clock.wall_now();
+        let start_ns = exchange.timings.start;
         let progress = Progress::default();
         let outcome = {
             let performance = Performance {
@@ -156,7 +157,7 @@ impl Client {
             };
             // Pinned here: an argument of the other would be kept twice.
             let work = pin!(self.0.attempt(performance, &mut exchange));
-            guarded(work, request, cancel, &progress).await
+            guarded(work, request, cancel, &progress, start_ns).await
         };
         exchange.error = outcome.err().map(|error| error.at(request.target.authority()));
         exchange.timings.end = self.0.clock.now();
@@ -279,15 +280,14 @@ async fn guarded(
     request: &Request,
     cancel: &Cancel,
     progress: &Progress,
+    start_ns: u64,
 ) -> Result<(), ExchangeError> {
     if cancel.is_cancelled() {
         return Err(ExchangeError::new(ErrorKind::Cancelled, "cancelled before it was sent"));
     }
     let mut deadline = pin!(request.timeout.map(tokio::time::sleep));
     let deadline_ns = request.timeout.map_or(u64::MAX, |timeout| {
-        Clock
-            .now()
-            .saturating_add(u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX))
+        start_ns.saturating_add(u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX))
     });
     let mut set_for = None::<Waker>;
     let mut cancel_timer = pin!(None::<Sleep>);

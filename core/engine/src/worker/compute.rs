@@ -339,15 +339,13 @@ impl Compute {
                 decoded
             })
         });
-        let anchor = self.clock.anchor();
         let responses = self.setup.keep_responses.then(|| record::responses(&running.exchanges));
         let cancelled = Cancellation {
             asked: running.cancelled,
             cut_short,
         };
-        let mut record = record::finished(running.facts, &running.exchanges, decoded, cancelled, |mono| {
-            anchor.wall(mono)
-        });
+        let wall = |mono| self.clock.wall(mono);
+        let mut record = record::finished(running.facts, &running.exchanges, decoded, cancelled, wall);
         record.responses = responses;
         record.trace = self
             .setup

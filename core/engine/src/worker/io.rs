@@ -24,7 +24,7 @@ use crate::priority::{PROMPT, prefer_this_thread};
 const SPIN_NS: u64 = 60_000;
 
 /// So many requests may be sent before the thread gives way to what has arrived.
-const MOST_UNATTENDED: u32 = 8;
+const MOST_UNATTENDED: u32 = 16;
 
 /// What the compute thread asks of the I/O thread.
 pub enum Command {
