@@ -6,11 +6,15 @@ use crate::clock::{Clock, Converter};
 use crate::exchange::Arrival;
 use crate::receive::Received;
 
-/// A read that comes so long after the kernel's stamp, in nanoseconds, is late: by now the next token may have come, and
-/// have taken the stamp of the one before.
-const LATE: u64 = 16_000_000;
-/// Late reads from which on it is more than a hiccup.
-const MANY: u32 = 32;
+/// A read that comes so long after the kernel's stamp, in nanoseconds, is late: soon the next token comes, and takes the
+/// stamp of the one before.
+const LATE: u64 = 8_000_000;
+/// Late reads within so many nanoseconds have one cause.
+const OCCASION: u64 = 5_000_000;
+/// Occasions further apart than this have nothing to do with each other.
+const FAR: u64 = 1_000_000_000;
+/// Occasions from which on it is more than a hiccup.
+const MANY: u32 = 8;
 
 /// The stamp of one read.
 #[derive(Clone, Copy, Debug, Default)]
@@ -61,7 +65,10 @@ pub(crate) struct Stamping {
     /// The time of the read is wanted, not the kernel's.
     pub(crate) by_user: bool,
     converter: Converter,
+    /// Occasions on which reads came late, one soon after the other.
     late: Cell<u32>,
+    /// The last one.
+    late_at: Cell<u64>,
     when_late: Option<fn()>,
 }
 
@@ -72,6 +79,7 @@ impl Stamping {
             by_user,
             converter: Converter::new(clock),
             late: Cell::new(0),
+            late_at: Cell::new(0),
             when_late,
         }
     }
@@ -81,19 +89,27 @@ impl Stamping {
     pub(crate) fn kernel(&self, received: &Received, since: u64) -> Option<u64> {
         let kernel = self.converter.convert(received.wall, received.user, since);
         if kernel.is_none_or(|kernel| received.user > kernel.saturating_add(LATE)) {
-            self.note_late();
+            self.note_late(received.user);
         }
         kernel
     }
 
     #[cold]
-    fn note_late(&self) {
-        let late = self.late.get() + 1;
-        self.late.set(late.min(MANY));
-        if late == MANY
-            && let Some(tell) = self.when_late
-        {
-            tell();
+    fn note_late(&self, now: u64) {
+        let since = now.saturating_sub(self.late_at.get());
+        if since < OCCASION {
+            return;
+        }
+        self.late_at.set(now);
+        let before = self.late.get();
+        if before < MANY {
+            let before = if since > FAR { 0 } else { before };
+            self.late.set(before + 1);
+            if before + 1 == MANY
+                && let Some(tell) = self.when_late
+            {
+                tell();
+            }
         }
     }
 }
@@ -106,26 +122,42 @@ mod tests {
     static TOLD: AtomicU32 = AtomicU32::new(0);
 
     #[test]
-    fn it_is_told_once_that_reads_come_late_or_without_a_stamp() {
+    fn it_is_told_once_that_reads_come_late_again_and_again() {
         let stamping = Stamping::new(Clock, false, Some(|| _ = TOLD.fetch_add(1, Relaxed)));
-        let read = |wall_lag: Option<u64>| {
+        let mut now = 10 * FAR;
+        // One hiccup that many sockets see, then hiccups that are far apart.
+        for _ in 0..1000 {
+            stamping.note_late(now);
+        }
+        for _ in 0..2 * MANY {
+            now += 2 * FAR;
+            stamping.note_late(now);
+        }
+        assert_eq!(TOLD.load(Relaxed), 0);
+        for occasion in 2..3 * MANY {
+            now += 2 * OCCASION;
+            stamping.note_late(now);
+            assert_eq!(TOLD.load(Relaxed), u32::from(occasion >= MANY), "occasion {occasion}");
+        }
+    }
+
+    #[test]
+    fn late_are_reads_long_after_the_stamp_and_those_without_one() {
+        let late = |lag: Option<u64>| {
+            let stamping = Stamping::new(Clock, false, None);
             let (wall, user) = (Clock.wall_now(), Clock.now());
             let received = Received {
                 len: 1,
                 filled: false,
                 user,
-                wall: wall_lag.map_or(0, |lag| wall - lag),
+                wall: lag.map_or(0, |lag| wall - lag),
             };
-            stamping.kernel(&received, user)
+            let stamp = stamping.kernel(&received, user);
+            assert_eq!(stamp.is_some(), lag.is_some());
+            stamping.late.get() == 1
         };
-        for _ in 0..2 * MANY {
-            assert!(read(Some(LATE / 2)).is_some());
-        }
-        assert_eq!(TOLD.load(Relaxed), 0);
-        for late in 1..3 * MANY {
-            let stamp = read((late % 2 == 0).then_some(LATE + 1_000_000));
-            assert_eq!(stamp.is_some(), late % 2 == 0);
-            assert_eq!(TOLD.load(Relaxed), u32::from(late >= MANY), "after {late}");
-        }
+        assert!(!late(Some(LATE / 2)));
+        assert!(late(Some(LATE + 1_000_000)));
+        assert!(late(None));
     }
 }
