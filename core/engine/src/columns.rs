@@ -60,8 +60,9 @@ impl FieldColumn {
     }
 
     /// A text column. Texts beyond 4 GiB in one batch are cut off as invalid.
-    pub fn texts<'a>(values: impl Iterator<Item = Option<&'a str>>) -> Self {
-        let (mut ends, mut text, mut mask) = (Vec::new(), String::new(), Vec::new());
+    pub fn texts<'a>(values: impl ExactSizeIterator<Item = Option<&'a str>>) -> Self {
+        let (mut ends, mut mask) = (Vec::with_capacity(values.len()), Vec::with_capacity(values.len()));
+        let mut text = String::new();
         for value in values {
             let fits = value.filter(|value| u32::try_from(text.len() + value.len()).is_ok());
             text.push_str(fits.unwrap_or_default());
@@ -71,9 +72,25 @@ impl FieldColumn {
         Self::Text { ends, text, mask }
     }
 
+    /// A column of short texts, which are written one after the other.
+    pub fn written<T>(values: &[T], mut write: impl FnMut(&T, &mut String)) -> Self {
+        let mut ends = Vec::with_capacity(values.len());
+        let mut text = String::new();
+        for value in values {
+            write(value, &mut text);
+            ends.push(u32::try_from(text.len()).unwrap_or(u32::MAX));
+        }
+        Self::Text {
+            ends,
+            text,
+            mask: vec![1; values.len()],
+        }
+    }
+
     /// A list column; empty lists are valid.
-    pub fn lists<'a>(values: impl Iterator<Item = Option<&'a [u64]>>) -> Self {
-        let (mut ends, mut all, mut mask) = (Vec::new(), Vec::new(), Vec::new());
+    pub fn lists<'a>(values: impl ExactSizeIterator<Item = Option<&'a [u64]>>) -> Self {
+        let (mut ends, mut mask) = (Vec::with_capacity(values.len()), Vec::with_capacity(values.len()));
+        let mut all = Vec::new();
         for value in values {
             all.extend_from_slice(value.unwrap_or_default());
             ends.push(u32::try_from(all.len()).unwrap_or(u32::MAX));

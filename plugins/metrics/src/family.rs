@@ -88,6 +88,7 @@ impl<I: Inputs> Metric for Family<I> {
 /// The values of one metric; `None` if it is derived. Records outside its population have none.
 fn column<I: Inputs>(one: &Definition<I>, rows: &[(bool, I::Row<'_>)]) -> Option<Column> {
     let population = one.spec.population;
+    let many = rows.len();
     let counted = || {
         rows.iter().map(|(valid, row)| {
             let counts = match population {
@@ -104,7 +105,8 @@ fn column<I: Inputs>(one: &Definition<I>, rows: &[(bool, I::Row<'_>)]) -> Option
             Column::f64s(counted().map(|row| row.and_then(formula).filter(|value| value.is_finite())))
         }
         Formula::Integers(formula) => {
-            let (mut ends, mut values, mut validity) = (Vec::new(), Vec::new(), Vec::new());
+            let (mut ends, mut validity) = (Vec::with_capacity(many), Vec::with_capacity(many));
+            let mut values = Vec::new();
             for row in counted() {
                 let before = values.len();
                 let has = row.is_some_and(|row| formula(row, &mut values));
@@ -117,8 +119,8 @@ fn column<I: Inputs>(one: &Definition<I>, rows: &[(bool, I::Row<'_>)]) -> Option
             Column::U64List { ends, values, validity }
         }
         Formula::Interval(formula) => {
-            let (mut from, mut to) = (Vec::new(), Vec::new());
-            let (mut weight, mut validity) = (Vec::new(), Vec::new());
+            let (mut from, mut to) = (Vec::with_capacity(many), Vec::with_capacity(many));
+            let (mut weight, mut validity) = (Vec::with_capacity(many), Vec::with_capacity(many));
             for row in counted() {
                 let interval = row.and_then(formula).filter(|interval| interval.weight.is_finite());
                 validity.push(u8::from(interval.is_some()));
@@ -135,9 +137,9 @@ fn column<I: Inputs>(one: &Definition<I>, rows: &[(bool, I::Row<'_>)]) -> Option
             }
         }
         Formula::Steps(formula) => {
-            let (mut from, mut ends, mut gaps) = (Vec::new(), Vec::new(), Vec::new());
-            let (mut weight, mut validity) = (Vec::new(), Vec::new());
-            let mut own = Vec::new();
+            let (mut from, mut ends) = (Vec::with_capacity(many), Vec::with_capacity(many));
+            let (mut weight, mut validity) = (Vec::with_capacity(many), Vec::with_capacity(many));
+            let (mut gaps, mut own) = (Vec::new(), Vec::new());
             for row in counted() {
                 own.clear();
                 let steps = row

@@ -47,9 +47,11 @@ pub fn column(name: &str, records: &[Counted], phase: &PhaseLabel, processor: u3
                 .map(|counted| counted.record.usage.as_ref().and_then(get)),
         )
     };
-    let owned = |get: &dyn Fn(&RequestRecord) -> Option<String>| {
-        let texts: Vec<Option<String>> = records.iter().map(|counted| get(&counted.record)).collect();
-        FieldColumn::texts(texts.iter().map(Option::as_deref))
+    let uuids = |get: &dyn Fn(&RequestRecord) -> u128| {
+        FieldColumn::written(records, |counted, text| {
+            let id = Uuid::from_u128(get(&counted.record)).hyphenated();
+            text.push_str(id.encode_lower(&mut Uuid::encode_buffer()));
+        })
     };
     let same = |text: &str| FieldColumn::texts(records.iter().map(|_| Some(text)));
     let number = |value: Option<u64>| FieldColumn::u64s(records.iter().map(|_| value));
@@ -108,8 +110,8 @@ pub fn column(name: &str, records: &[Counted], phase: &PhaseLabel, processor: u3
         fields::HTTP_CHUNKS_RECEIVED => u64s(&|record| Some(record.transport.chunks_received)),
         fields::STATUS => u64s(&|record| record.status.map(u64::from)),
         fields::SESSION_NUM => u64s(&|record| Some(record.credit.id)),
-        fields::REQUEST_ID => owned(&|record| Some(Uuid::from_u128(record.request_id).to_string())),
-        fields::CORRELATION_ID => owned(&|record| Some(Uuid::from_u128(record.credit.correlation_id).to_string())),
+        fields::REQUEST_ID => uuids(&|record| record.request_id),
+        fields::CORRELATION_ID => uuids(&|record| record.credit.correlation_id),
         fields::CONVERSATION_ID => FieldColumn::texts(
             records
                 .iter()
@@ -117,7 +119,16 @@ pub fn column(name: &str, records: &[Counted], phase: &PhaseLabel, processor: u3
         ),
         fields::TURN_INDEX => u64s(&|record| Some(u64::from(record.credit.turn))),
         fields::MODEL => FieldColumn::texts(records.iter().map(|counted| Some(counted.record.model.as_str()))),
-        fields::WORKER_ID => owned(&|record| Some(ServiceId::nth(ServiceKind::Worker, record.worker).to_string())),
+        fields::WORKER_ID => {
+            let mut last = (u32::MAX, String::new());
+            FieldColumn::written(records, |counted, text| {
+                let worker = counted.record.worker;
+                if worker != last.0 {
+                    last = (worker, ServiceId::nth(ServiceKind::Worker, worker).to_string());
+                }
+                text.push_str(&last.1);
+            })
+        }
         fields::RECORD_PROCESSOR_ID => same(&ServiceId::nth(ServiceKind::RecordProcessor, processor).to_string()),
         fields::PHASE_NAME => same(&phase.name),
         fields::PHASE_KIND => same(if phase.warmup { "warmup" } else { "profiling" }),
