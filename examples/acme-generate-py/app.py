@@ -51,7 +51,7 @@ class Generate(sdk.Endpoint):
         return sdk.post(body, [("X-Acme-Tier", self.tier), *last.extra_headers])
 
     def decode(self, exchanges):
-        chunks, answer, more = sdk.Chunks(), [], {}
+        chunks, more = sdk.Chunks(), {}
         for index, data in sdk.events(exchanges):
             event = json.loads(data)
             kind, text = event.get("kind"), event.get("text", "")
@@ -59,7 +59,6 @@ class Generate(sdk.Endpoint):
                 chunks.add(index, text, types.ChunkKind.REASONING)
             if kind in ("delta", "answer"):
                 chunks.add(index, text)
-                answer.append(text)
             if kind in ("end", "answer"):
                 counts = event.get("counts") or {}
                 more["finish_reason"] = event.get("reason")
@@ -67,8 +66,6 @@ class Generate(sdk.Endpoint):
                     more["usage"] = sdk.usage(prompt=counts.get("prompt"), completion=counts.get("generated"))
             if kind == "error":
                 more["error"] = types.ResponseError(event.get("code"), "AcmeError", event.get("message", ""))
-        if any(answer):
-            more["reply"] = sdk.turn("".join(answer), role="assistant")
         return chunks.decoded(**more)
 
 

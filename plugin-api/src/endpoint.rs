@@ -171,7 +171,8 @@ contract! {
         pub finish_reason: Option<String>,
         /// An error inside the response.
         pub error: Option<ResponseError>,
-        /// The answer as a turn for the history.
+        /// The answer as a turn for the history, where it is more than a text (tool calls, items of the endpoint's own).
+        /// `None`: what the chunks say, the text or else the reasoning.
         pub reply: Option<Turn>,
         /// Given to the next turn's `prepare`.
         pub carry: Option<String>,
@@ -273,6 +274,13 @@ pub trait Endpoint: Send + Sync {
     }
 }
 
+impl ChunkKind {
+    /// Its text counts as output tokens.
+    pub fn is_output(self) -> bool {
+        matches!(self, Self::Text | Self::ToolCall)
+    }
+}
+
 impl Chunks {
     /// Adds a chunk.
     ///
@@ -297,6 +305,12 @@ impl Chunks {
     /// No content at all.
     pub fn is_empty(&self) -> bool {
         self.events.is_empty()
+    }
+
+    /// The text of all chunks of a kind, joined.
+    pub fn text_of(&self, wanted: ChunkKind) -> String {
+        let of_kind = self.iter().filter(|(_, kind, _)| *kind == wanted);
+        of_kind.map(|(_, _, text)| text).collect()
     }
 
     /// The chunks in order: event, kind, text. Ends outside the text (a faulty plugin) give empty chunks.

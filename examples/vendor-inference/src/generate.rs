@@ -96,7 +96,6 @@ impl Endpoint for Generate {
 
     fn decode(&self, exchanges: &[Exchange<'_>]) -> Result<Decoded> {
         let mut decoded = Decoded::default();
-        let mut answer = String::new();
         let events = exchanges.iter().flat_map(Exchange::events);
         for (index, data) in (0..).zip(events) {
             let event: Event = serde_json::from_slice(data)
@@ -105,11 +104,9 @@ impl Endpoint for Generate {
                 Event::Thought { text } => decoded.chunks.push(index, ChunkKind::Reasoning, &text)?,
                 Event::Delta { text } => {
                     decoded.chunks.push(index, ChunkKind::Text, &text)?;
-                    answer.push_str(&text);
                 }
                 Event::Answer { text, reason, counts } => {
                     decoded.chunks.push(index, ChunkKind::Text, &text)?;
-                    answer.push_str(&text);
                     finish(&mut decoded, reason, counts);
                 }
                 Event::End(end) => finish(&mut decoded, end.reason, end.counts),
@@ -122,12 +119,6 @@ impl Endpoint for Generate {
                 }
                 Event::Unknown => {}
             }
-        }
-        if !answer.is_empty() {
-            decoded.reply = Some(Turn {
-                role: "assistant".into(),
-                ..Turn::text(answer)
-            });
         }
         Ok(decoded)
     }
@@ -261,11 +252,6 @@ mod tests {
         let usage = decoded.usage.unwrap();
         assert_eq!((usage.prompt, usage.completion, usage.total), (Some(12), Some(5), None));
         assert_eq!(decoded.finish_reason.as_deref(), Some("stop"));
-        let reply = decoded.reply.unwrap();
-        assert_eq!(
-            (reply.role(), reply.texts[0].contents[0].as_str()),
-            ("assistant", "Hello")
-        );
     }
 
     #[test]

@@ -139,34 +139,17 @@ impl Answer {
         self.decoded
     }
 
-    /// The answer for the history: the text, else the reasoning; with tool calls the message as the server would have it.
+    /// The answer for the history, if it has tool calls: the message as the server would have it.
     fn reply(&self) -> Option<Turn> {
-        let chunks = &self.decoded.chunks;
-        let of_kind = |wanted: ChunkKind| -> String {
-            // As nearly always: all of it.
-            if chunks.kinds.iter().all(|&kind| kind == wanted.code()) {
-                return chunks.text.clone();
-            }
-            let of_kind = chunks.iter().filter(|(_, kind, _)| *kind == wanted);
-            of_kind.map(|(_, _, text)| text).collect()
-        };
-        let mut text = of_kind(ChunkKind::Text);
-        let mut turn = Turn {
-            role: "assistant".to_owned(),
-            ..Turn::default()
-        };
-        if !self.calls.is_empty() {
-            turn.raw_messages = Some(self.calls.messages(&text));
-            return Some(turn);
-        }
-        if text.is_empty() {
-            text = of_kind(ChunkKind::Reasoning);
-        }
-        if text.is_empty() {
+        if self.calls.is_empty() {
             return None;
         }
-        turn.texts = Turn::text(text).texts;
-        Some(turn)
+        let text = self.decoded.chunks.text_of(ChunkKind::Text);
+        Some(Turn {
+            role: "assistant".to_owned(),
+            raw_messages: Some(self.calls.messages(&text)),
+            ..Turn::default()
+        })
     }
 }
 

@@ -8,7 +8,7 @@ use std::{
 
 use aiperf_config::Secrets;
 use aiperf_http::{Clock, Exchange, Options};
-use aiperf_plugin_api::{Decoded, Endpoint, PluginError, RequestInfo, Turn, endpoint::NextStep, timing::Outcome};
+use aiperf_plugin_api::{Decoded, Endpoint, PluginError, RequestInfo, endpoint::NextStep, timing::Outcome};
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use rustc_hash::FxHashMap;
 use tokio::sync::mpsc::UnboundedSender;
@@ -19,7 +19,7 @@ use super::{
     recent::Recent,
     record::{self, Cancellation, RequestFacts},
     request::{self, Identity, RequestTemplate},
-    session::Session,
+    session::{Answer, Session},
     trace,
 };
 use crate::{
@@ -171,6 +171,8 @@ impl Compute {
                 Input::Message(_) => {}
                 Input::Exchange { key, exchange } => {
                     if let Some(running) = self.running.get_mut(&key) {
+                        // Nearly always the only one, and large.
+                        running.exchanges.reserve_exact(1);
                         running.exchanges.push(*exchange);
                         self.go_on(key)?;
                     }
@@ -228,7 +230,7 @@ impl Compute {
                 self.judge(&error)?;
                 let anchor = self.clock.anchor();
                 let record = record::unsent(facts, self.clock.now(), anchor.wall(self.clock.now()), &error);
-                self.finish(record, None, None)
+                self.finish(record, Answer::default())
             }
         }
     }
@@ -327,18 +329,13 @@ impl Compute {
                 Err(error) => running.fault = Some(error),
             }
         }
-        let decoded = self.decode(&running);
-        if let Some(Err(error)) = &decoded {
-            self.judge(error)?;
+        let mut decoded = self.decode(&running);
+        let mut answer = Answer::default();
+        match &mut decoded {
+            Some(Ok(decoded)) if !running.facts.credit.is_last_turn() => answer = Answer::take(decoded),
+            Some(Err(error)) => self.judge(error)?,
+            _ => {}
         }
-        let (mut reply, mut carry) = (None, None);
-        let decoded = decoded.map(|result| {
-            result.map(|mut decoded| {
-                reply = decoded.reply.take();
-                carry = decoded.carry.take();
-                decoded
-            })
-        });
         let responses = self.setup.keep_responses.then(|| record::responses(&running.exchanges));
         let cancelled = Cancellation {
             asked: running.cancelled,
@@ -352,7 +349,7 @@ impl Compute {
             .keep_trace
             .then(|| trace::text(&record, &running.exchanges))
             .flatten();
-        self.finish(record, reply, carry)
+        self.finish(record, answer)
     }
 
     /// What the endpoint wants next; `None` when the request is complete.
@@ -408,12 +405,7 @@ impl Compute {
     }
 
     /// Sends the record, then returns the credit.
-    fn finish(
-        &mut self,
-        mut record: RequestRecord,
-        reply: Option<Turn>,
-        carry: Option<String>,
-    ) -> Result<(), Undeliverable> {
+    fn finish(&mut self, mut record: RequestRecord, answer: Answer) -> Result<(), Undeliverable> {
         if let Some(error) = &mut record.error {
             error.message = self.setup.secrets.blot(std::mem::take(&mut error.message));
             error.kind = self.setup.secrets.blot(std::mem::take(&mut error.kind));
@@ -431,7 +423,7 @@ impl Compute {
         } else if outcome == Outcome::Completed
             && let Some(session) = self.sessions.get_mut(&key)
         {
-            session.answered(credit.turn, reply, carry);
+            session.answered(credit.turn, answer);
         }
         let since_start = |at: Option<&u64>| at.map(|at| at.saturating_sub(record.start_ns));
         let completed = outcome == Outcome::Completed;

@@ -4,7 +4,10 @@ use std::borrow::Cow;
 
 use aiperf_config::redact;
 use aiperf_http::{Arrival, Body, ErrorKind, Exchange as HttpExchange, Header};
-use aiperf_plugin_api::{Decoded, Exchange, PluginError, endpoint::ChunkKind};
+use aiperf_plugin_api::{
+    Decoded, Exchange, PluginError,
+    endpoint::{ChunkKind, Chunks},
+};
 
 use crate::message::{ArrivalFacts, CancelReason, Credit, RecordError, RequestRecord, Stamp, Transport};
 
@@ -277,9 +280,6 @@ fn cancel_error(reason: CancelReason) -> RecordError {
 fn apply(record: &mut RequestRecord, decoded: Decoded, arrivals: &[Arrival]) {
     let chunks = &decoded.chunks;
     record.content_ns.reserve_exact(chunks.len());
-    // One of the two gets most of the text.
-    let begin = || String::with_capacity(chunks.text.len());
-    let (mut output, mut reasoning) = (None::<String>, None::<String>);
     let mut previous = None;
     for (event, kind, text) in chunks.iter() {
         // An index outside the events (a faulty plugin) has no time, so it is no content.
@@ -296,19 +296,11 @@ fn apply(record: &mut RequestRecord, decoded: Decoded, arrivals: &[Arrival]) {
             record.arrivals.bounded += u32::from(arrival.lower().is_some());
             previous = Some(event);
         }
-        match kind {
-            ChunkKind::Text | ChunkKind::ToolCall => {
-                output.get_or_insert_with(begin).push_str(text);
-                if !text.is_empty() && record.first_output_ns.is_none() {
-                    record.first_output_ns = Some(at);
-                }
-            }
-            ChunkKind::Reasoning => reasoning.get_or_insert_with(begin).push_str(text),
-            ChunkKind::Data => {}
+        if kind.is_output() && !text.is_empty() && record.first_output_ns.is_none() {
+            record.first_output_ns = Some(at);
         }
     }
-    record.output = output;
-    record.reasoning = reasoning;
+    (record.output, record.reasoning) = texts(decoded.chunks, arrivals.len());
     record.usage = decoded.usage;
     record.first_chunk_tokens = decoded.first_chunk_tokens;
     record.facts.extend(decoded.facts);
@@ -325,6 +317,27 @@ fn apply(record: &mut RequestRecord, decoded: Decoded, arrivals: &[Arrival]) {
             message: error.message,
         });
     }
+}
+
+/// Output and reasoning of chunks whose events are among the first `events`; `None` where there is no chunk of that kind.
+fn texts(chunks: Chunks, events: usize) -> (Option<String>, Option<String>) {
+    let is_output = |&kind: &u8| ChunkKind::from_code(kind).is_output();
+    let all_timed = chunks.events.iter().all(|&event| (event as usize) < events);
+    let all_text = chunks.ends.is_sorted() && chunks.ends.last().is_some_and(|&end| end as usize == chunks.text.len());
+    if all_timed && all_text && chunks.kinds.iter().all(is_output) {
+        return (Some(chunks.text), None);
+    }
+    // One of the two gets most of it.
+    let begin = || String::with_capacity(chunks.text.len());
+    let (mut output, mut reasoning) = (None, None);
+    for (_, kind, text) in chunks.iter().filter(|(event, ..)| (*event as usize) < events) {
+        match kind {
+            ChunkKind::Text | ChunkKind::ToolCall => output.get_or_insert_with(begin).push_str(text),
+            ChunkKind::Reasoning => reasoning.get_or_insert_with(begin).push_str(text),
+            ChunkKind::Data => {}
+        }
+    }
+    (output, reasoning)
 }
 
 fn stamp(arrival: &Arrival) -> Stamp {
@@ -391,6 +404,40 @@ pub fn responses(exchanges: &[HttpExchange]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn output_and_reasoning_are_told_apart() {
+        use ChunkKind::{Data, Reasoning, Text, ToolCall};
+        let of = |chunks: &[(u32, ChunkKind, &str)], events| {
+            let mut all = Chunks::default();
+            for &(event, kind, text) in chunks {
+                all.push(event, kind, text).unwrap();
+            }
+            texts(all, events)
+        };
+        let both =
+            |output: Option<&str>, reasoning: Option<&str>| (output.map(str::to_owned), reasoning.map(str::to_owned));
+        let plain = [(0, Text, "a"), (1, ToolCall, "b"), (2, Text, "")];
+        assert_eq!(of(&plain, 3), both(Some("ab"), None));
+        assert_eq!(of(&[(0, Text, "")], 1), both(Some(""), None));
+        assert_eq!(of(&[], 1), both(None, None));
+        // What has no time is no content.
+        assert_eq!(of(&plain, 1), both(Some("a"), None));
+        assert_eq!(of(&plain, 0), both(None, None));
+        let mixed = [(0, Reasoning, "r"), (1, Text, "t"), (1, Data, "d"), (2, Reasoning, "s")];
+        assert_eq!(of(&mixed, 3), both(Some("t"), Some("rs")));
+        // Of a faulty plugin: ends that do not cover the text.
+        for ends in [vec![1, 2], vec![2, 1]] {
+            let faulty = Chunks {
+                events: vec![0, 0],
+                kinds: vec![Text.code(); 2],
+                ends,
+                text: "abc".into(),
+            };
+            let (output, _) = texts(faulty, 1);
+            assert_eq!(output.as_deref(), Some("ab"));
+        }
+    }
 
     #[test]
     fn an_error_tells_what_to_do() {

@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use aiperf_plugin_api::{Conversation, Turn, conversation::ContextMode};
+use aiperf_plugin_api::{Conversation, Decoded, Turn, conversation::ContextMode, endpoint::ChunkKind};
 
 /// A conversation in progress.
 #[derive(Debug, Clone)]
@@ -49,13 +49,44 @@ impl Session {
     }
 
     /// Keeps the live answer to a turn. Answers to failed turns are not kept.
-    pub fn answered(&mut self, turn: u32, reply: Option<Turn>, carry: Option<String>) {
+    pub fn answered(&mut self, turn: u32, answer: Answer) {
         if self.conversation.context == ContextMode::DeltasWithoutResponses
-            && let Some(reply) = reply
+            && let Some(reply) = answer.reply
         {
             self.replies.insert(turn, reply);
         }
-        self.carry = carry;
+        self.carry = answer.carry;
+    }
+}
+
+/// What of an answer the next turn needs.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Answer {
+    /// The answer as a turn.
+    reply: Option<Turn>,
+    /// What the endpoint gave back.
+    carry: Option<String>,
+}
+
+impl Answer {
+    /// Takes it out of what the endpoint read. The reply is the endpoint's own, else the text, else the reasoning.
+    pub fn take(decoded: &mut Decoded) -> Self {
+        let said = |kind| Some(decoded.chunks.text_of(kind)).filter(|text| !text.is_empty());
+        let spoken = || {
+            said(ChunkKind::Text)
+                .or_else(|| said(ChunkKind::Reasoning))
+                .map(Turn::text)
+        };
+        let reply = decoded.reply.take().or_else(|| {
+            Some(Turn {
+                role: "assistant".to_owned(),
+                ..spoken()?
+            })
+        });
+        Self {
+            reply,
+            carry: decoded.carry.take(),
+        }
     }
 }
 
@@ -72,15 +103,49 @@ mod tests {
             context,
             ..Conversation::new("s", turns)
         }));
-        session.answered(
-            0,
-            Some(Turn {
-                role: "assistant".into(),
-                ..Turn::text("A")
-            }),
-            None,
-        );
+        session.answered(0, Answer::take(&mut decoded(&[(ChunkKind::Text, "A")])));
         session
+    }
+
+    fn decoded(chunks: &[(ChunkKind, &str)]) -> Decoded {
+        let mut decoded = Decoded::default();
+        for (event, &(kind, text)) in (0..).zip(chunks) {
+            decoded.chunks.push(event, kind, text).unwrap();
+        }
+        decoded
+    }
+
+    #[test]
+    fn the_reply_is_what_was_said_unless_the_endpoint_has_its_own() {
+        use ChunkKind::{Data, Reasoning, Text, ToolCall};
+        for (chunks, expected) in [
+            (
+                &[(Reasoning, "Hm."), (Text, "Hel"), (Data, "x"), (Text, "lo")][..],
+                Some("Hello"),
+            ),
+            (
+                &[(Reasoning, "only "), (Reasoning, "this"), (Text, "")],
+                Some("only this"),
+            ),
+            (&[(ToolCall, "f{}"), (Data, "x")], None),
+            (&[], None),
+        ] {
+            let mut said = decoded(chunks);
+            let reply = Answer::take(&mut said).reply;
+            let spoken = expected.map(|text| Turn {
+                role: "assistant".into(),
+                ..Turn::text(text)
+            });
+            assert_eq!(reply, spoken, "{chunks:?}");
+
+            said.reply = Some(Turn::text("own"));
+            said.carry = Some("carried".into());
+            let answer = Answer::take(&mut said);
+            assert_eq!(
+                (answer.reply, answer.carry.as_deref()),
+                (Some(Turn::text("own")), Some("carried"))
+            );
+        }
     }
 
     #[test]

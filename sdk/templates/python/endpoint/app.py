@@ -55,7 +55,7 @@ class {{type}}(sdk.Endpoint):
             if not isinstance(text, str):
                 raise sdk.Failure(f"event {index} of the response: `text` is no text", kind=types.ErrorKind.INVALID_INPUT)
             chunks.add(index, text)
-        return chunks.decoded(reply=sdk.turn(chunks.text(), role="assistant"))
+        return chunks.decoded()
 
 
 Manifest = sdk.package("{{name}}", "0.1.0", endpoints={"{{entry}}": {{type}}})

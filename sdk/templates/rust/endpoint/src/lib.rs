@@ -124,11 +124,6 @@ impl Endpoint for {{type}} {
             })?;
             decoded.chunks.push(index, ChunkKind::Text, &answer.text)?;
         }
-        let answer = decoded.chunks.text.clone();
-        decoded.reply = Some(Turn {
-            role: "assistant".into(),
-            ..Turn::text(answer)
-        });
         Ok(decoded)
     }
 }
