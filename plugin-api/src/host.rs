@@ -16,6 +16,9 @@ contract_enum! {
     } else Info
 }
 
+/// Milliseconds that a request of a plugin's own may take, from connecting to the last byte, where the plugin names none.
+pub const HTTP_TIMEOUT_MS: u32 = 10_000;
+
 /// Services of the core. Each instance gets a handle of its own, which outlives it.
 pub trait Host: Send + Sync {
     /// A line for the run's log.
@@ -70,8 +73,8 @@ pub trait Host: Send + Sync {
     }
 
     /// Asks the server at `origin`, which is `http://HOST[:PORT]` or `https://HOST[:PORT]`; the path is that of the request,
-    /// `/` without one. Any whole answer is one, whatever its status; redirects are not followed. `timeout_ms` 0 is 10,000;
-    /// a component has no more time than the limit on its call leaves.
+    /// `/` without one. Any whole answer is one, whatever its status; redirects are not followed. `timeout_ms` 0 is
+    /// [`HTTP_TIMEOUT_MS`]; a component has no more time than the limit on its call leaves.
     ///
     /// # Errors
     /// When the user has not granted `http:HOST:PORT`, the request can't be sent, or no whole answer comes in time.

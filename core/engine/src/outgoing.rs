@@ -9,12 +9,12 @@ use std::{
 use aiperf_http::{
     Body, Cancel, Client, ErrorKind, Exchange, Method, Options, Request, Target, TargetError, TlsSettings,
 };
-use aiperf_plugin_api::{HttpAnswer, HttpRequest, PluginError};
+use aiperf_plugin_api::{HttpAnswer, HttpRequest, PluginError, host::HTTP_TIMEOUT_MS};
 use bytes::Bytes;
 use tokio::task::LocalSet;
 
 /// Limit on one request, from connecting to the last byte, where the plugin names none.
-pub const TIMEOUT: Duration = Duration::from_secs(10);
+pub const TIMEOUT: Duration = Duration::from_millis(HTTP_TIMEOUT_MS as u64);
 /// Largest answer, in bytes.
 const LARGEST: usize = 64 << 20;
 
@@ -94,7 +94,7 @@ impl Destination {
 /// # Errors
 /// In the outer result, when the client refused the request itself.
 pub fn answer(exchange: Exchange) -> Result<Result<HttpAnswer, String>, PluginError> {
-    let content_type = exchange.content_type.unwrap_or_default();
+    let content_type = exchange.content_type.unwrap_or_default().into_owned();
     let (status, body) = match (exchange.error, exchange.status, exchange.body) {
         (Some(error), ..) if error.kind == ErrorKind::InvalidRequest => {
             return Err(PluginError::failed(format!("the plugin's request: {error}")));

@@ -251,7 +251,7 @@ pub struct Exchange {
     /// Reason phrase as sent, else the standard one; empty if no head came.
     pub reason: Cow<'static, str>,
     /// `Content-Type` of the answer.
-    pub content_type: Option<String>,
+    pub content_type: Option<Cow<'static, str>>,
     /// `Location` of a redirect (3xx) as sent: it may hold credentials.
     pub location: Option<String>,
     /// `Content-Encoding` that the body still has: it is none that can be decoded.

@@ -76,7 +76,7 @@ pub struct Head {
     /// As sent, else the standard one.
     pub reason: Cow<'static, str>,
     /// `Content-Type`.
-    pub content_type: Option<String>,
+    pub content_type: Option<Cow<'static, str>>,
     /// `Content-Encoding`; several are joined.
     pub content_encoding: Option<String>,
     /// `Location`.
@@ -346,7 +346,7 @@ fn parse_up_to<const HEADERS: usize>(bytes: &[u8], bodiless: bool) -> Result<Opt
         let tokens = || header.value.split(|byte| *byte == b',').map(<[u8]>::trim_ascii);
         let name = header.name;
         if name.eq_ignore_ascii_case("content-type") {
-            head.content_type = Some(text());
+            head.content_type = Some(known_type(header.value).map_or_else(|| text().into(), Cow::Borrowed));
         } else if name.eq_ignore_ascii_case("content-length") {
             for token in tokens() {
                 let length = decimal(token).ok_or(ResponseError::Length)?;
@@ -394,6 +394,16 @@ fn parse_up_to<const HEADERS: usize>(bytes: &[u8], bodiless: bool) -> Result<Opt
     // After a switch of protocols, what follows is no HTTP.
     let keep_alive = persistent && state != State::UntilClose && status != 101;
     Ok(Some((length, head, state, keep_alive)))
+}
+
+/// The types that nearly every answer is of need no memory of their own.
+fn known_type(value: &[u8]) -> Option<&'static str> {
+    let known = [
+        "text/event-stream",
+        "text/event-stream; charset=utf-8",
+        "application/json",
+    ];
+    known.into_iter().find(|known| known.as_bytes() == value)
 }
 
 fn standard_reason(status: u16) -> Cow<'static, str> {

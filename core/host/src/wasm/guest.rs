@@ -2,6 +2,7 @@
 
 use super::bindings::aiperf::plugin::types::{self, LogLevel, PluginError};
 use super::bindings::aiperf::plugin::{host, http, secrets, source};
+use aiperf_plugin_api::host::HTTP_TIMEOUT_MS;
 use aiperf_plugin_api::wit::Carry;
 use aiperf_plugin_api::{Host, Source};
 use std::sync::Arc;
@@ -111,9 +112,6 @@ impl host::Host for Guest {
     }
 }
 
-/// What a request through the host may take at most, in ms, where the guest does not say.
-const HTTP_TIMEOUT: u32 = 10_000;
-
 impl http::Host for Guest {
     fn http(
         &mut self,
@@ -123,7 +121,7 @@ impl http::Host for Guest {
     ) -> std::result::Result<types::HttpAnswer, PluginError> {
         // The call's own limit cannot end it while the host waits for a server.
         let left = self.until.saturating_duration_since(Instant::now()).as_millis();
-        let asked = if timeout_ms == 0 { HTTP_TIMEOUT } else { timeout_ms };
+        let asked = if timeout_ms == 0 { HTTP_TIMEOUT_MS } else { timeout_ms };
         let timeout_ms = asked.min(u32::try_from(left).unwrap_or(u32::MAX)).max(1);
         self.services
             .http(&origin, request.carry(), timeout_ms)
