@@ -184,8 +184,9 @@ impl RecordExport {
         write_metadata(out, batch, i);
         out.extend_from_slice(b"},\"metrics\":{");
         let metrics = out.len();
-        for (index, metric) in self.metrics.iter().enumerate() {
-            metric.write(out, &batch.column(COLUMNS.len() + index), i);
+        let columns = batch.columns.get(COLUMNS.len()..).unwrap_or_default();
+        for (metric, column) in self.metrics.iter().zip(columns) {
+            metric.write(out, column, i);
         }
         let has_metrics = out.len() > metrics;
         if has_metrics {
