@@ -76,14 +76,11 @@ impl Destination {
             .iter()
             .any(|(name, _)| name.eq_ignore_ascii_case("User-Agent"));
         if !named {
-            request
-                .headers
-                .push(("User-Agent".into(), self.user_agent.clone().into()));
+            request.headers.push("User-Agent", &self.user_agent);
         }
-        let own = asked.headers.into_iter();
-        request
-            .headers
-            .extend(own.map(|(name, value)| (name.into(), value.into())));
+        for (name, value) in &asked.headers {
+            request.headers.push(name, value);
+        }
         request.timeout = Some(timeout);
         Ok(request)
     }

@@ -37,11 +37,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let method = if body.is_some() { Method::POST } else { Method::GET };
     let target = Arc::new(Target::parse(&url, None)?);
     let mut request = Request::new(method, target, Bytes::from(body.unwrap_or_default()));
-    request.headers = vec![
-        ("User-Agent".into(), "drive".into()),
-        ("Content-Type".into(), "application/json".into()),
-        ("Accept".into(), "text/event-stream".into()),
-    ];
+    request.headers.extend([
+        ("User-Agent", "drive"),
+        ("Content-Type", "application/json"),
+        ("Accept", "text/event-stream"),
+    ]);
     request.timeout = Some(Duration::from_secs(60));
 
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;

@@ -170,6 +170,8 @@ impl Sending {
         let mut sending = Box::pin(async move {
             let exchange: Exchange = client.send(&request, &cancel).await;
             running.borrow_mut().remove(&key);
+            // Its body is then the record's alone.
+            drop(request);
             // A compute thread that has gone has reported why.
             let _ = done.send(Input::Exchange {
                 key,

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use aiperf_config::redact;
-use aiperf_http::{Arrival, Body, ErrorKind, Exchange as HttpExchange, Header};
+use aiperf_http::{Arrival, Body, ErrorKind, Exchange as HttpExchange, Headers};
 use aiperf_plugin_api::{
     Decoded, Exchange, PluginError,
     endpoint::{ChunkKind, Chunks},
@@ -368,10 +368,10 @@ fn transport(exchanges: &[HttpExchange], first: &HttpExchange, last: &HttpExchan
 }
 
 /// Headers as a JSON object, credentials redacted.
-pub fn headers(headers: &[Header]) -> String {
+pub fn headers(headers: &Headers) -> String {
     let members: serde_json::Map<_, _> = headers
         .iter()
-        .map(|(name, value)| (name.to_string(), redact::header_value(name, value).into()))
+        .map(|(name, value)| (name.to_owned(), redact::header_value(name, value).into()))
         .collect();
     serde_json::Value::from(members).to_string()
 }
@@ -468,10 +468,9 @@ mod tests {
 
     #[test]
     fn kept_headers_hold_no_credentials() {
-        let given = [("Authorization", "Bearer k"), ("X-API-Key", "k"), ("Accept", "a\"b")]
-            .map(|(name, value)| (name.into(), value.into()));
+        let given = [("Authorization", "Bearer k"), ("X-API-Key", "k"), ("Accept", "a\"b")];
         assert_eq!(
-            headers(&given),
+            headers(&given.into_iter().collect()),
             r#"{"Authorization":"<redacted>","X-API-Key":"<redacted>","Accept":"a\"b"}"#
         );
     }

@@ -3,7 +3,7 @@
 use std::{borrow::Cow, sync::Arc, time::Duration};
 
 use aiperf_config::plan::{EndpointPlan, UrlSpec};
-use aiperf_http::{Header, Method, Request, Target, TargetError};
+use aiperf_http::{Method, Request, Target, TargetError};
 use aiperf_plugin_api::{
     HttpRequest, PluginError,
     endpoint::{AuthKind, EndpointDescription},
@@ -90,7 +90,14 @@ impl RequestTemplate {
         identity: Identity,
     ) -> Result<Request, PluginError> {
         let index = url as usize % self.targets.len().max(1);
-        let target = match &prepared.path {
+        let HttpRequest {
+            method,
+            path,
+            headers: own,
+            body,
+            parts,
+        } = prepared;
+        let target = match &path {
             None => self.targets[index].clone(),
             Some(path) if path.starts_with('/') && !path.starts_with("//") => Arc::new(
                 Target::parse(&self.bases[index], Some(path))
@@ -102,35 +109,32 @@ impl RequestTemplate {
                 )));
             }
         };
-        let method = Method::from_bytes(prepared.method.as_bytes())
-            .map_err(|_| PluginError::failed(format!("the endpoint asked for the method {:?}", prepared.method)))?;
-        let (body, content_type) = if prepared.parts.is_empty() {
-            (prepared.body, "application/json".into())
+        let method = Method::from_bytes(method.as_bytes())
+            .map_err(|_| PluginError::failed(format!("the endpoint asked for the method {method:?}")))?;
+        let (body, content_type) = if parts.is_empty() {
+            (body, "application/json".into())
         } else {
-            multipart(&prepared.parts, identity.request)?
+            multipart(&parts, identity.request)?
         };
 
-        let mut headers = Vec::with_capacity(8 + self.custom.len() + extra_headers.len());
-        headers.push(("User-Agent".into(), self.user_agent.clone().into()));
-        headers.push(("X-Request-ID".into(), text(identity.request).into()));
-        let correlation = text(identity.correlation);
-        headers.push(("X-Correlation-ID".into(), correlation.clone().into()));
-        for header in &self.custom {
-            replace(&mut headers, owned(header.clone()));
+        let mut buffers = [Uuid::encode_buffer(); 2];
+        let [id, correlation] = &mut buffers;
+        let id: &str = identity.request.hyphenated().encode_lower(id);
+        let correlation: &str = identity.correlation.hyphenated().encode_lower(correlation);
+        let mut headers = Vec::with_capacity(8 + self.custom.len() + own.len() + extra_headers.len());
+        headers.push(("User-Agent", &*self.user_agent));
+        headers.push(("X-Request-ID", id));
+        headers.push(("X-Correlation-ID", correlation));
+        for (name, value) in self.custom.iter().chain(&self.auth).chain(&own).chain(extra_headers) {
+            replace(&mut headers, (name, value));
         }
-        if let Some(auth) = &self.auth {
-            replace(&mut headers, owned(auth.clone()));
-        }
-        for header in prepared.headers.into_iter().chain(extra_headers.iter().cloned()) {
-            replace(&mut headers, owned(header));
-        }
-        replace(&mut headers, ("Accept".into(), self.accept.into()));
+        replace(&mut headers, ("Accept", self.accept));
         if method != Method::GET {
-            replace(&mut headers, ("Content-Type".into(), content_type));
+            replace(&mut headers, ("Content-Type", &content_type));
         }
-        replace(&mut headers, ("X-Session-Affinity".into(), correlation.into()));
+        replace(&mut headers, ("X-Session-Affinity", correlation));
         let mut request = Request::new(method, target, Bytes::from(body));
-        request.headers = headers;
+        request.headers = headers.into_iter().collect();
         request.timeout = self.timeout;
         Ok(request)
     }
@@ -142,12 +146,8 @@ pub fn text(identity: Uuid) -> String {
     identity.hyphenated().encode_lower(&mut buffer).to_owned()
 }
 
-fn owned((name, value): (String, String)) -> Header {
-    (name.into(), value.into())
-}
-
-fn replace(headers: &mut Vec<Header>, header: Header) {
-    headers.retain(|(name, _)| !name.eq_ignore_ascii_case(&header.0));
+fn replace<'a>(headers: &mut Vec<(&'a str, &'a str)>, header: (&'a str, &'a str)) {
+    headers.retain(|(name, _)| !name.eq_ignore_ascii_case(header.0));
     headers.push(header);
 }
 
@@ -253,11 +253,7 @@ mod tests {
             ("Content-Type", "application/json"),
             ("X-Session-Affinity", two),
         ];
-        let got: Vec<_> = request
-            .headers
-            .iter()
-            .map(|(name, value)| (name.as_ref(), value.as_ref()))
-            .collect();
+        let got: Vec<_> = request.headers.iter().collect();
         assert_eq!(got, expected);
     }
 
@@ -270,8 +266,8 @@ mod tests {
             let key = request
                 .headers
                 .iter()
-                .find(|(name, _)| name == "X-Key")
-                .map(|(_, value)| value.as_ref());
+                .find(|(name, _)| *name == "X-Key")
+                .map(|(_, value)| value);
             assert_eq!(key, expected);
         }
     }

@@ -26,7 +26,7 @@ fn the_request_is_written_as_given_and_its_answer_timed() {
     let port = server.port;
     let exchange = run(Options::default(), async |client| {
         let mut request = post(port, "body");
-        request.headers = vec![("X-Request-ID".into(), "7".into()), ("accept".into(), "*/*".into())];
+        request.headers.extend([("X-Request-ID", "7"), ("accept", "*/*")]);
         request.trace_chunks = true;
         client.send(&request, &Cancel::new()).await
     });

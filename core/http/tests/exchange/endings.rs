@@ -245,7 +245,7 @@ fn a_name_without_address() {
 fn a_header_that_breaks_the_framing_is_not_sent() {
     let exchange = run(Options::default(), async |client| {
         let mut request = post(1, "{}");
-        request.headers = vec![("x".into(), "a\r\nb: c".into())];
+        request.headers.push("x", "a\r\nb: c");
         client.send(&request, &Cancel::new()).await
     });
     assert_eq!(kind(&exchange), Some(ErrorKind::InvalidRequest));
