@@ -12,20 +12,25 @@ use crate::statistics::{PERCENTILES, Statistics, rank};
 /// nothing. Only `count`, `min` and the finite percentiles are set; mean, sum and maximum are infinite and the standard
 /// deviation is undefined.
 pub fn error_adjusted(values: &mut [f64], errors: u64) -> Option<Statistics> {
-    if errors == 0 || values.is_empty() {
+    values.sort_unstable_by(f64::total_cmp);
+    error_adjusted_of_sorted(values.len(), |i| values[i], errors)
+}
+
+/// The same of `n` finite values in ascending order, read through `at`.
+pub(crate) fn error_adjusted_of_sorted(n: usize, at: impl Fn(usize) -> f64, errors: u64) -> Option<Statistics> {
+    if errors == 0 || n == 0 {
         return None;
     }
-    values.sort_unstable_by(f64::total_cmp);
-    let n = values.len() + errors as usize;
+    let all = n + errors as usize;
     let mut statistics = Statistics {
-        min: Some(values[0]),
-        count: Some(n as u64),
+        min: Some(at(0)),
+        count: Some(all as u64),
         ..Statistics::default()
     };
     for q in PERCENTILES {
-        let nearest = rank(n, q).round_ties_even() as usize;
-        if let Some(&value) = values.get(nearest) {
-            statistics.set_percentile(q, value);
+        let nearest = rank(all, q).round_ties_even() as usize;
+        if nearest < n {
+            statistics.set_percentile(q, at(nearest));
         }
     }
     Some(statistics)

@@ -40,7 +40,8 @@ fn sum_range(start: usize, n: usize, at: &impl Fn(usize) -> f64) -> f64 {
     sum
 }
 
-/// A running sum that keeps what each addition rounds away (Neumaier's variant of Kahan's).
+/// A running sum that keeps what each addition rounds away: compensated as Kahan's, with the rounding error taken exactly
+/// and without a branch (Knuth, The Art of Computer Programming, volume 2, 4.2.2, theorem B).
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct CompensatedSum {
     sum: f64,
@@ -51,11 +52,8 @@ impl CompensatedSum {
     /// Adds `value`.
     pub(crate) fn add(&mut self, value: f64) {
         let sum = self.sum + value;
-        self.lost += if self.sum.abs() >= value.abs() {
-            (self.sum - sum) + value
-        } else {
-            (value - sum) + self.sum
-        };
+        let added = sum - self.sum;
+        self.lost += (self.sum - (sum - added)) + (value - added);
         self.sum = sum;
     }
 

@@ -1,7 +1,7 @@
 //! One number per record.
 
 use super::{presence::Presence, series::each_selected};
-use crate::pieces::Pieces;
+use crate::{adjusted::error_adjusted_of_sorted, pieces::Pieces, statistics::Statistics};
 
 /// The values of a metric with one number per record, and one bit per record of the phase.
 #[derive(Clone, Debug, Default)]
@@ -102,16 +102,27 @@ impl Numbers {
 
     /// The values of the selected records, in record order.
     pub(crate) fn select(&self, selected: Option<&Presence>) -> Vec<f64> {
-        match (&self.values, selected) {
-            (Values::Same { value, count }, None) => vec![*value; *count],
-            (Values::Whole(values), None) => values.iter().map(f64::from).collect(),
-            (Values::Real(values), None) => values.iter().collect(),
-            (values, selected) => {
-                let mut chosen = Vec::new();
-                each_selected(&self.presence, selected, |place, _| chosen.push(values.at(place)));
-                chosen
-            }
+        match selected {
+            None => self.values.iter().collect(),
+            Some(_) => self.chosen(selected, |place| self.values.at(place)),
         }
+    }
+
+    /// The values of the selected records, in ascending order. They must be finite.
+    pub(crate) fn sorted(&self, selected: Option<&Presence>) -> Sorted {
+        match (&self.values, selected) {
+            (&Values::Same { value, count }, None) => Sorted::Same { value, count },
+            (Values::Same { .. }, Some(_)) => Sorted::real(self.select(selected)),
+            (Values::Whole(values), None) => Sorted::whole(values.iter().collect()),
+            (Values::Whole(values), Some(_)) => Sorted::whole(self.chosen(selected, |place| values.at(place))),
+            (Values::Real(_), _) => Sorted::real(self.select(selected)),
+        }
+    }
+
+    fn chosen<T>(&self, selected: Option<&Presence>, at: impl Fn(usize) -> T) -> Vec<T> {
+        let mut chosen = Vec::new();
+        each_selected(&self.presence, selected, |place, _| chosen.push(at(place)));
+        chosen
     }
 
     pub(crate) fn bytes(&self) -> usize {
@@ -119,9 +130,48 @@ impl Numbers {
     }
 }
 
+/// Numbers in ascending order, each in the memory that it takes.
+#[derive(Debug)]
+pub(crate) enum Sorted {
+    Same { value: f64, count: usize },
+    Whole(Vec<u32>),
+    Real(Vec<f64>),
+}
+
+impl Sorted {
+    fn whole(mut values: Vec<u32>) -> Self {
+        radsort::sort(&mut values);
+        Self::Whole(values)
+    }
+
+    fn real(mut values: Vec<f64>) -> Self {
+        radsort::sort(&mut values);
+        Self::Real(values)
+    }
+
+    /// See [`Statistics::of`].
+    pub(crate) fn statistics(&self) -> Option<Statistics> {
+        match self {
+            &Self::Same { value, count } => Statistics::of_sorted(count, |_| value),
+            Self::Whole(values) => Statistics::of_sorted(values.len(), |i| f64::from(values[i])),
+            Self::Real(values) => Statistics::of_sorted(values.len(), |i| values[i]),
+        }
+    }
+
+    /// See [`crate::adjusted::error_adjusted`].
+    pub(crate) fn error_adjusted(&self, errors: u64) -> Option<Statistics> {
+        match self {
+            &Self::Same { value, count } => error_adjusted_of_sorted(count, |_| value, errors),
+            Self::Whole(values) => error_adjusted_of_sorted(values.len(), |i| f64::from(values[i]), errors),
+            Self::Real(values) => error_adjusted_of_sorted(values.len(), |i| values[i], errors),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::adjusted::error_adjusted;
     use proptest::prelude::*;
 
     #[test]
@@ -156,8 +206,13 @@ mod tests {
             let expected = |all: bool| -> Vec<f64> {
                 values.iter().filter(|v| v.0 && (all || v.1)).map(|v| v.2).collect()
             };
-            prop_assert_eq!(numbers.select(None), expected(true));
-            prop_assert_eq!(numbers.select(Some(&selected)), expected(false));
+            for selected in [None, Some(&selected)] {
+                let mut expected = expected(selected.is_none());
+                prop_assert_eq!(numbers.select(selected), expected.clone());
+                let sorted = numbers.sorted(selected);
+                prop_assert_eq!(sorted.statistics(), Statistics::of(&mut expected));
+                prop_assert_eq!(sorted.error_adjusted(3), error_adjusted(&mut expected, 3));
+            }
         }
     }
 }

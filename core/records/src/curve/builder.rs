@@ -1,6 +1,6 @@
 //! Sums intervals and steps into a curve.
 
-use super::{Curve, Spare};
+use super::{Breakpoint, Curve, Spare};
 use crate::summation::CompensatedSum;
 
 /// A cumulative value below this share of the largest one is rounding left over from contributions that have ended.
@@ -97,35 +97,37 @@ impl CurveBuilder {
     /// Makes `curve`, which is the piece before, the next piece: with all changes before `until_ns`, or all there are.
     /// Later contributions may not begin before that.
     pub(crate) fn piece(&mut self, until_ns: Option<u64>, spare: &mut Spare, curve: &mut Curve) {
-        match until_ns {
-            Some(until_ns) => {
-                let ready = self.changes.extract_if(.., |change| change.time_ns < until_ns);
-                spare.changes.extend(ready);
-            }
-            None => spare.changes.append(&mut self.changes),
-        }
-        spare.order();
-        let (running, at_one_instant) = (&mut self.running, &mut self.at_one_instant);
         curve.go_on();
-        let mut changes = spare.ordered.iter().peekable();
-        while let Some(change) = changes.next() {
-            let time_ns = change.time_ns;
-            let same = |next: &&Change| next.time_ns == time_ns;
-            if changes.peek().is_some_and(same) {
+        let Self {
+            changes,
+            at_one_instant,
+            ..
+        } = self;
+        let (mut running, mut value) = (self.running, curve.before);
+        let mut ordered = spare.order(changes, until_ns).map(|place| changes[place]).peekable();
+        while let Some(Change { time_ns, fall, rise }) = ordered.next() {
+            let same = |next: &Change| next.time_ns == time_ns;
+            if ordered.peek().is_some_and(same) {
                 at_one_instant.clear();
-                at_one_instant.extend([change.fall, change.rise]);
-                while let Some(next) = changes.next_if(same) {
+                at_one_instant.extend([fall, rise]);
+                while let Some(next) = ordered.next_if(same) {
                     at_one_instant.extend([next.fall, next.rise]);
                 }
                 at_one_instant.sort_unstable_by(f64::total_cmp);
-                at_one_instant.iter().for_each(|&value| running.add(value));
+                at_one_instant.iter().for_each(|&change| running.sum.add(change));
             } else {
-                let Change { fall, rise, .. } = *change;
-                let (lower, higher) = if fall <= rise { (fall, rise) } else { (rise, fall) };
-                running.add(lower);
-                running.add(higher);
+                running.sum.add(fall.min(rise));
+                running.sum.add(fall.max(rise));
             }
-            curve.push(time_ns, running.value());
+            let before = std::mem::replace(&mut value, running.value());
+            if value != before {
+                curve.breakpoints.push(Breakpoint { time_ns, value });
+            }
+        }
+        self.running = running;
+        match until_ns {
+            Some(until_ns) => changes.retain(|change| change.time_ns >= until_ns),
+            None => changes.clear(),
         }
     }
 
@@ -174,19 +176,12 @@ impl Running {
         }
     }
 
-    fn add(&mut self, value: f64) {
-        if value != 0.0 {
-            self.sum.add(value);
-            let size = self.sum.value().abs();
-            // As the processor has it, unlike `f64::max`; what is not a number changes nothing.
-            self.largest = if size > self.largest { size } else { self.largest };
-        }
-    }
-
     /// The value, or 0 if it is no more than rounding.
     fn value(&mut self) -> f64 {
         let value = self.sum.value();
         let size = value.abs();
+        // As the processor has it, unlike `f64::max`; what is not a number changes nothing.
+        self.largest = if size > self.largest { size } else { self.largest };
         if size == 0.0 || size < NOISE * self.largest {
             return 0.0;
         }
@@ -197,7 +192,7 @@ impl Running {
 
 #[cfg(test)]
 mod tests {
-    use super::{super::Breakpoint, *};
+    use super::*;
     use proptest::prelude::*;
 
     fn points(mut builder: CurveBuilder) -> Vec<(u64, f64)> {

@@ -7,8 +7,8 @@
 //! and its memory is used for the next one. Statistics take two passes ([`statistics`]).
 
 mod builder;
+mod distribution;
 mod order;
-mod percentiles;
 #[cfg(test)]
 mod reference;
 pub(crate) mod statistics;

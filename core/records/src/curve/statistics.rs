@@ -1,13 +1,14 @@
-//! Statistics of a curve over a window, weighted by time.
+//! Statistics of a curve over a window, weighted by time: over the whole of it, and over the part that is active, which is
+//! when another curve, the mask, is positive.
 //!
-//! A curve passes by twice, piece by piece: [`First`] takes its mean and deals its values out to buckets, [`Second`] takes
-//! the deviation from that mean and the values of the buckets in which the percentiles are.
+//! A curve passes by piece by piece: [`First`] deals its values out to buckets. What these leave open, [`Second`] finds when
+//! the curve passes once more: the values of the buckets in which the percentiles are.
 
 use super::{
     Curve,
-    percentiles::{Buckets, Search},
+    distribution::{Distribution, Search},
 };
-use crate::{statistics::Statistics, summation::CompensatedSum, window::Window};
+use crate::{statistics::Statistics, window::Window};
 
 /// A stretch of time with one value.
 #[derive(Clone, Copy, Debug)]
@@ -25,77 +26,84 @@ impl Curve {
     /// smallest value that, with all smaller ones, covers at least the share q of the time.
     #[must_use]
     pub fn statistics(&self, window: Window) -> Option<Statistics> {
-        let mut first = Cut::first(window, true);
-        first.add(self);
-        let mut second = first.second()?;
-        second.add(self);
-        Some(second.statistics())
+        self.both_statistics(None, window).0
     }
 
     /// The same over the part of `window` during which `mask` is positive: the intensity while something happens, not
     /// diluted by idle time. `None` if that never is.
     #[must_use]
     pub fn statistics_while(&self, mask: &Self, window: Window) -> Option<Statistics> {
-        let mut first = Cut::first(window, false);
-        first.add_while(self, mask);
-        let mut second = first.second()?;
-        second.add_while(self, mask);
-        Some(second.statistics())
+        self.both_statistics(Some(mask), window).1
+    }
+
+    /// Of the whole window, and of its active part.
+    fn both_statistics(&self, mask: Option<&Self>, window: Window) -> (Option<Statistics>, Option<Statistics>) {
+        let mut first = Cut::first(window, mask.is_some());
+        first.add(self, mask);
+        let mut second = first.second(true, true);
+        second.add(self, mask);
+        second.statistics()
+    }
+
+    /// Whether it is positive from beginning to end.
+    fn is_positive(&self) -> bool {
+        self.before > 0.0 && self.breakpoints.iter().all(|breakpoint| breakpoint.value > 0.0)
     }
 }
 
 /// What is done with the segments of a curve.
 pub(crate) trait Pass {
-    /// Takes the next one.
-    fn segment(&mut self, segment: Segment);
+    /// Takes the next one, which is in the active part or not.
+    fn segment(&mut self, segment: Segment, is_active: bool);
 }
 
-/// Cuts a curve to a window, and leaves to a pass what counts.
+/// Cuts a curve to a window, and leaves the segments in it to a pass.
 #[derive(Clone, Debug)]
 pub(crate) struct Cut<P> {
     window: Window,
-    /// Whether the time before the first change counts.
-    counts_before: bool,
+    is_masked: bool,
     since_ns: u64,
     value: f64,
-    counts: bool,
+    is_active: bool,
     pass: P,
 }
 
 impl<P: Pass> Cut<P> {
-    fn new(window: Window, counts_before: bool, pass: P) -> Self {
+    fn new(window: Window, is_masked: bool, pass: P) -> Self {
         Self {
             window,
-            counts_before,
+            is_masked,
             since_ns: window.start_ns,
             value: 0.0,
-            counts: counts_before,
+            is_active: !is_masked,
             pass,
         }
     }
 
-    /// Takes the next piece of the curve.
-    pub(crate) fn add(&mut self, curve: &Curve) {
-        for breakpoint in &curve.breakpoints {
-            self.at(breakpoint.time_ns, breakpoint.value, true);
+    /// Takes the next piece of the curve, and of its mask if it has one; without, all of it is active.
+    pub(crate) fn add(&mut self, curve: &Curve, mask: Option<&Curve>) {
+        match mask.filter(|mask| !mask.is_positive()) {
+            Some(mask) => curve.each_change(mask, |time_ns, value, mask| self.at(time_ns, value, mask > 0.0)),
+            None => {
+                for breakpoint in &curve.breakpoints {
+                    self.at(breakpoint.time_ns, breakpoint.value, true);
+                }
+            }
         }
-    }
-
-    /// Takes the next piece, which counts while `mask` is positive.
-    pub(crate) fn add_while(&mut self, curve: &Curve, mask: &Curve) {
-        curve.each_change(mask, |time_ns, value, mask| self.at(time_ns, value, mask > 0.0));
     }
 
     /// From `time_ns` on the curve has another value.
-    fn at(&mut self, time_ns: u64, value: f64, counts: bool) {
+    fn at(&mut self, time_ns: u64, value: f64, is_active: bool) {
         let time_ns = time_ns.max(self.window.start_ns).min(self.window.end_ns);
-        if self.counts && time_ns > self.since_ns {
-            self.pass.segment(Segment {
+        if time_ns > self.since_ns {
+            let segment = Segment {
                 value: self.value,
-                duration: (time_ns - self.since_ns) as f64,
-            });
+                // As a signed number, which the processor converts at once.
+                duration: (time_ns - self.since_ns) as i64 as f64,
+            };
+            self.pass.segment(segment, self.is_active);
         }
-        (self.since_ns, self.value, self.counts) = (time_ns, value, counts);
+        (self.since_ns, self.value, self.is_active) = (time_ns, value, is_active);
     }
 
     /// The curve is over.
@@ -108,90 +116,85 @@ impl<P: Pass> Cut<P> {
 /// What is taken from a curve when it passes for the first time.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct First {
-    /// Of the values, each times its duration.
-    sum: CompensatedSum,
-    buckets: Buckets,
+    active: Distribution,
+    idle: Distribution,
 }
 
 impl Pass for First {
-    fn segment(&mut self, segment: Segment) {
-        self.sum.add(segment.value * segment.duration);
-        self.buckets.add(segment);
+    fn segment(&mut self, segment: Segment, is_active: bool) {
+        let part = if is_active { &mut self.active } else { &mut self.idle };
+        part.add(segment);
     }
 }
 
 impl Cut<First> {
-    /// For a curve over `window`, whose time before the first change counts (as 0) or not.
-    pub(crate) fn first(window: Window, counts_before: bool) -> Self {
-        Self::new(window, counts_before, First::default())
+    /// For a curve over `window`, with a mask or without.
+    pub(crate) fn first(window: Window, is_masked: bool) -> Self {
+        Self::new(window, is_masked, First::default())
     }
 
-    /// Ends the first pass; `None` if nothing of the curve counts.
-    pub(crate) fn second(self) -> Option<Cut<Second>> {
-        let (window, counts_before) = (self.window, self.counts_before);
-        let First { sum, buckets } = self.end();
-        let total = buckets.total();
-        if total == 0.0 {
-            return None;
-        }
-        let (min, max) = buckets.range();
-        let avg = sum.value() / total;
-        let mut statistics = Statistics {
-            avg: Some(avg),
-            min: Some(min),
-            max: Some(max),
-            ..Statistics::default()
+    /// Ends the first pass, of which the statistics of the whole window are wanted, those of its active part, or both.
+    pub(crate) fn second(self, whole: bool, active: bool) -> Cut<Second> {
+        let (window, is_masked) = (self.window, self.is_masked);
+        let first = self.end();
+        let find = |is_wanted, parts: &[&Distribution]| {
+            let (statistics, search) = Some(parts).filter(|_| is_wanted).and_then(Distribution::statistics)?;
+            Some(Found { statistics, search })
         };
-        let search = buckets.percentiles(&mut statistics);
         let second = Second {
-            statistics,
-            avg,
-            total,
-            squares: CompensatedSum::default(),
-            search,
+            whole: find(whole, &[&first.active, &first.idle]),
+            active: find(active, &[&first.active]),
         };
-        Some(Cut::new(window, counts_before, second))
+        Cut::new(window, is_masked, second)
     }
+}
+
+/// Statistics, and the search for the percentiles that they lack.
+#[derive(Clone, Debug)]
+struct Found {
+    statistics: Statistics,
+    search: Search,
 }
 
 /// What is taken from a curve when it passes for the second time.
 #[derive(Clone, Debug)]
 pub(crate) struct Second {
-    statistics: Statistics,
-    avg: f64,
-    total: f64,
-    /// Of the deviations, each times its duration.
-    squares: CompensatedSum,
-    search: Search,
+    whole: Option<Found>,
+    active: Option<Found>,
 }
 
 impl Pass for Second {
-    fn segment(&mut self, segment: Segment) {
-        let deviation = segment.value - self.avg;
-        self.squares.add(deviation * deviation * segment.duration);
-        self.search.add(segment);
+    fn segment(&mut self, segment: Segment, is_active: bool) {
+        let active = self.active.as_mut().filter(|_| is_active);
+        for found in self.whole.as_mut().into_iter().chain(active) {
+            found.search.add(segment);
+        }
     }
 }
 
 impl Cut<Second> {
-    /// Ends the second pass.
-    pub(crate) fn statistics(self) -> Statistics {
-        let Second {
-            mut statistics,
-            total,
-            squares,
-            search,
-            ..
-        } = self.end();
-        statistics.std = Some((squares.value() / total).sqrt());
-        search.finish(&mut statistics);
-        statistics
+    /// Whether the first pass has left nothing open.
+    pub(crate) fn is_over(&self) -> bool {
+        let found = [&self.pass.whole, &self.pass.active];
+        found.into_iter().flatten().all(|found| found.search.is_over())
+    }
+
+    /// Ends the second pass: the statistics of the whole window and of its active part, each if it has a length and they are
+    /// wanted.
+    pub(crate) fn statistics(self) -> (Option<Statistics>, Option<Statistics>) {
+        let Second { whole, active } = self.end();
+        let finish = |found: Found| {
+            let mut statistics = found.statistics;
+            found.search.finish(&mut statistics);
+            statistics
+        };
+        (whole.map(finish), active.map(finish))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Breakpoint, CurveBuilder, percentiles::CURVE_PERCENTILES};
+    use super::super::{Breakpoint, CurveBuilder, distribution::CURVE_PERCENTILES};
     use super::*;
     use proptest::prelude::*;
 

@@ -7,7 +7,6 @@ use aiperf_plugin_api::metric::{MetricKind, MetricSpec, Total, flags};
 use super::MetricResult;
 use crate::{
     accumulator::{Lost, PhaseAccumulator, Series, Slice, presence::Presence},
-    adjusted::error_adjusted,
     catalogue::{Catalogue, twin_tag},
     precision::Precision,
     statistics::Statistics,
@@ -195,17 +194,18 @@ impl Summary {
         let spec = self.spec(position);
         self.values[position] = match series {
             Series::Numbers(numbers) => {
-                let mut values = numbers.select(selected);
                 if spec.kind != MetricKind::Record {
-                    aggregate(spec.kind, &values)
+                    aggregate(spec.kind, &numbers.select(selected))
                 } else {
-                    let statistics = Statistics::of(&mut values);
+                    let sorted = numbers.sorted(selected);
                     if spec.is(flags::ERROR_ADJUSTED)
-                        && let Some(adjusted) = error_adjusted(&mut values, self.errors)
+                        && let Some(adjusted) = sorted.error_adjusted(self.errors)
                     {
                         self.twins.push((position, adjusted));
                     }
-                    statistics.map(|statistics| Value::distribution(statistics, None))
+                    sorted
+                        .statistics()
+                        .map(|statistics| Value::distribution(statistics, None))
                 }
             }
             Series::Lists(lists) => match lists.pooled(selected) {

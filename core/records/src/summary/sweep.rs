@@ -1,6 +1,5 @@
 //! All curves of a window, piece by piece in the order of time.
 
-use super::Summary;
 use crate::{
     accumulator::{PhaseAccumulator, Series, presence::Presence},
     catalogue::{Catalogue, Origin},
@@ -10,17 +9,9 @@ use crate::{
 };
 
 /// Changes of all curves together that make a piece: few enough for the cache.
-const PIECE: usize = 4096;
+const PIECE: usize = 8192;
 /// Records that are taken at a time.
 const RECORDS: usize = 64;
-
-/// What is at a position of the catalogue in a piece.
-pub(super) enum Piece<'a> {
-    /// A curve.
-    Whole(&'a Curve),
-    /// One that counts while another one is positive.
-    While(&'a Curve, &'a Curve),
-}
 
 /// Where the pieces of a curve come from.
 enum Source<'a> {
@@ -30,7 +21,6 @@ enum Source<'a> {
     Held(&'a Series, &'a Series),
     Sum(Vec<usize>),
     Ratio(usize, usize),
-    While(usize, usize),
 }
 
 /// The curves that are wanted, and those that these are composed of.
@@ -48,64 +38,75 @@ pub(super) struct Sweep<'a> {
 }
 
 impl<'a> Sweep<'a> {
-    pub(super) fn new(summary: &Summary, accumulator: &'a PhaseAccumulator, selected: Option<&Presence>) -> Self {
+    /// Of the curves at some positions of the catalogue, and the selected records.
+    pub(super) fn new(
+        accumulator: &'a PhaseAccumulator,
+        wanted: impl IntoIterator<Item = usize>,
+        selected: Option<&Presence>,
+    ) -> Self {
         let catalogue = accumulator.catalogue();
-        let positions = 0..catalogue.metrics().len();
-        let mut needed = vec![false; positions.len()];
-        let mut sources = Vec::new();
-        for position in positions.rev() {
-            if (needed[position] || summary.is_wanted(position))
-                && let Some(source) = source(catalogue, accumulator.series(), position)
-            {
-                match &source {
-                    Source::Records(_) | Source::Held(..) => {}
-                    Source::Sum(parts) => parts.iter().for_each(|&part| needed[part] = true),
-                    Source::Ratio(a, b) | Source::While(a, b) => {
-                        [a, b].into_iter().for_each(|&part| needed[part] = true)
-                    }
-                }
-                sources.push((position, source));
-            }
-        }
-        sources.reverse();
+        let all = 0..catalogue.metrics().len();
+        let (builders, pieces) = (vec![CurveBuilder::new(); all.len()], vec![Curve::default(); all.len()]);
+        let sources = all.filter_map(|position| Some((position, source(catalogue, accumulator.series(), position)?)));
+        let mut sweep = Self {
+            accumulator,
+            sources: sources.collect(),
+            builders,
+            pieces,
+            records: Vec::new(),
+            spare: Spare::default(),
+            spare_curve: Curve::default(),
+        };
+        sweep.narrow(wanted);
         let mut records: Vec<(u64, usize)> = (0..accumulator.starts().len())
             .filter(|&record| selected.is_none_or(|selected| selected.contains(record)))
             .filter_map(|record| {
                 let start_ns = accumulator.starts().at(record);
                 let begin = |(_, source): &(usize, Source<'_>)| source.begin_ns(record, start_ns);
-                Some((sources.iter().filter_map(begin).min()?, record))
+                Some((sweep.sources.iter().filter_map(begin).min()?, record))
             })
             .collect();
         records.sort_unstable();
-        Self {
-            accumulator,
-            sources,
-            builders: vec![CurveBuilder::new(); needed.len()],
-            pieces: vec![Curve::default(); needed.len()],
-            records,
-            spare: Spare::default(),
-            spare_curve: Curve::default(),
+        sweep.records = records;
+        sweep
+    }
+
+    /// Whether there is a curve at a position.
+    pub(super) fn has(accumulator: &PhaseAccumulator, position: usize) -> bool {
+        source(accumulator.catalogue(), accumulator.series(), position).is_some()
+    }
+
+    /// Leaves out what is not needed for the curves at some positions.
+    pub(super) fn narrow(&mut self, wanted: impl IntoIterator<Item = usize>) {
+        let mut needed = vec![false; self.pieces.len()];
+        wanted.into_iter().for_each(|position| needed[position] = true);
+        for (position, source) in self.sources.iter().rev() {
+            match source {
+                Source::Sum(parts) if needed[*position] => parts.iter().for_each(|&part| needed[part] = true),
+                Source::Ratio(a, b) if needed[*position] => [*a, *b].into_iter().for_each(|part| needed[part] = true),
+                _ => {}
+            }
+        }
+        self.sources.retain(|(position, _)| needed[*position]);
+    }
+
+    /// How exact the curve at a position is, if that depends on how much memory there was.
+    pub(super) fn precision(&self, position: usize) -> Option<Precision> {
+        let own = self.sources.iter().find(|source| source.0 == position);
+        match &own?.1 {
+            Source::Records(Series::Steps(steps)) | Source::Held(Series::Steps(steps), _) => Some(steps.precision()),
+            _ => None,
         }
     }
 
-    /// Position of each curve, whether it counts only while another one is positive, and how exact it is.
-    pub(super) fn curves(&self) -> impl Iterator<Item = (usize, bool, Option<Precision>)> + '_ {
-        self.sources.iter().map(|(position, source)| {
-            let precision = match source {
-                Source::Records(Series::Steps(steps)) | Source::Held(Series::Steps(steps), _) => {
-                    Some(steps.precision())
-                }
-                _ => None,
-            };
-            (*position, matches!(source, Source::While(..)), precision)
-        })
-    }
-
-    /// Shows each piece of each curve by its position, and says whether that was all. If not, what was no more than rounding
-    /// became known only on the way, and the curves are to be shown again from the beginning.
-    pub(super) fn run(&mut self, mut show: impl FnMut(usize, Piece<'_>)) -> bool {
+    /// Shows the curves by their positions, piece by piece, and says whether that was all. If not, what was no more than
+    /// rounding became known only on the way, and the curves are to be shown again from the beginning.
+    pub(super) fn run(&mut self, mut show: impl FnMut(&[Curve])) -> bool {
         self.builders.iter_mut().for_each(CurveBuilder::restart);
         self.pieces.fill(Curve::default());
+        if self.sources.is_empty() {
+            return true;
+        }
         let (mut next, mut left) = (0, 0);
         loop {
             // At least as much again as what is left from before, which so is looked at few times.
@@ -118,8 +119,9 @@ impl<'a> Sweep<'a> {
             }
             let until_ns = self.records.get(next).map(|&(begin_ns, _)| begin_ns);
             for i in 0..self.sources.len() {
-                self.piece(i, until_ns, &mut show);
+                self.piece(i, until_ns);
             }
+            show(&self.pieces);
             if until_ns.is_none() {
                 return self.builders.iter().all(CurveBuilder::is_settled);
             }
@@ -147,7 +149,7 @@ impl<'a> Sweep<'a> {
         }
     }
 
-    fn piece(&mut self, i: usize, until_ns: Option<u64>, show: &mut impl FnMut(usize, Piece<'_>)) {
+    fn piece(&mut self, i: usize, until_ns: Option<u64>) {
         let (position, source) = &self.sources[i];
         let mut curve = std::mem::take(&mut self.pieces[*position]);
         let pieces = &self.pieces;
@@ -157,10 +159,6 @@ impl<'a> Sweep<'a> {
             }
             Source::Sum(parts) => curve.sum(parts.iter().map(|&part| &pieces[part]), &mut self.spare_curve),
             Source::Ratio(dividend, divisor) => curve.ratio(&pieces[*dividend], &pieces[*divisor]),
-            Source::While(rate, mask) => show(*position, Piece::While(&pieces[*rate], &pieces[*mask])),
-        }
-        if !matches!(source, Source::While(..)) {
-            show(*position, Piece::Whole(&curve));
         }
         self.pieces[*position] = curve;
     }
@@ -175,7 +173,8 @@ fn source<'a>(catalogue: &Catalogue, series: &'a [Series], position: usize) -> O
             Formula::Held { steps, until } => Some(Source::Held(&series[at(steps)?], &series[at(until)?])),
             Formula::Sum(tags) => Some(Source::Sum(tags.iter().filter_map(at).collect())),
             Formula::Ratio { dividend, divisor } => Some(Source::Ratio(at(dividend)?, at(divisor)?)),
-            Formula::While { curve, mask } => Some(Source::While(at(curve)?, at(mask)?)),
+            // Not a curve of its own, but a part of one.
+            Formula::While { .. } => None,
         },
         _ => None,
     }
