@@ -2,36 +2,26 @@
 
 use super::builder::Change;
 
-/// Fewer changes than this are sorted as they are.
-const FEW: usize = 256;
-/// Changes per bucket for which the last pass is the fastest sort.
-const CROWD: u32 = 16;
+/// Fewer changes than this are sorted by comparison.
+const FEW: usize = 128;
 
 /// Memory for ordering changes, which all curves share.
-///
-/// What is put in order are keys: the time of a change after the first one in the upper half, its place in the lower.
 #[derive(Debug, Default)]
 pub(crate) struct Spare {
+    /// The time of a change after the first one in the upper half, as exact as it fits, and its place in the lower.
     keys: Vec<u64>,
-    ordered: Vec<u64>,
-    /// Where the changes of each span of time go.
-    places: Vec<u32>,
 }
 
 impl Spare {
     /// The places of those `changes` that are before `until_ns`, in order of time and in no particular order within an
     /// instant. There must be fewer than 2^32 changes.
-    ///
-    /// Records arrive about in the order of time, and a run is about as busy at each of its moments. So changes are dealt
-    /// out to equal spans of time, a few to each; what is still out of order is so by a few places. Where a run was idle for
-    /// long and then crowded, the crowded spans are sorted on their own.
     pub(super) fn order(&mut self, changes: &[Change], until_ns: Option<u64>) -> impl Iterator<Item = usize> + '_ {
         self.sort(changes, until_ns);
-        self.ordered.iter().map(|&key| key as u32 as usize)
+        self.keys.iter().map(|&key| key as u32 as usize)
     }
 
     fn sort(&mut self, changes: &[Change], until_ns: Option<u64>) {
-        let Self { keys, ordered, places } = self;
+        let keys = &mut self.keys;
         let is_before = |change: &Change| until_ns.is_none_or(|until_ns| change.time_ns < until_ns);
         let (mut first, mut last, mut count) = (u64::MAX, 0, 0);
         for change in changes {
@@ -40,67 +30,26 @@ impl Spare {
             last = if counts { last.max(change.time_ns) } else { last };
             count += usize::from(counts);
         }
-        let span = last.saturating_sub(first);
-        if count < FEW || span > u64::from(u32::MAX) {
-            let places = (0..).zip(changes).filter(|(_, change)| is_before(change));
-            ordered.clear();
-            ordered.extend(places.map(|(place, _)| place));
-            return ordered.sort_unstable_by_key(|&place| changes[place as usize].time_ns);
-        }
+        let bits = u64::BITS - last.saturating_sub(first).leading_zeros();
+        let shift = bits.saturating_sub(u32::BITS);
         // Where one does not count, the next is written over it.
         keys.resize(changes.len() + 1, 0);
         let mut next = 0;
         for (place, change) in (0u64..).zip(changes) {
-            keys[next] = change.time_ns.wrapping_sub(first) << 32 | place;
+            keys[next] = change.time_ns.wrapping_sub(first) >> shift << 32 | place;
             next += usize::from(is_before(change));
         }
         keys.truncate(count);
-        let bits = |n: u64| u64::BITS - n.leading_zeros();
-        // Between half a change and two per bucket.
-        let shift = bits(span).saturating_sub(bits(count as u64));
-        let bucket = |key: u64| (key >> 32 >> shift) as usize;
-
-        places.clear();
-        places.resize((span >> shift) as usize + 1, 0);
-        let mut crowd = 0;
-        for &key in &*keys {
-            let place = &mut places[bucket(key)];
-            *place += 1;
-            crowd = crowd.max(*place);
+        if count < FEW {
+            keys.sort_unstable();
+        } else {
+            radsort::sort_by_key(keys, |&key| (key >> 32) as u32);
         }
-        let mut next = 0;
-        for place in &mut *places {
-            next += std::mem::replace(place, next);
-        }
-        ordered.resize(count, 0);
-        for &key in &*keys {
-            let place = &mut places[bucket(key)];
-            ordered[*place as usize] = key;
-            *place += 1;
-        }
-        if crowd > CROWD {
-            // By now every place is the end of its span.
-            let mut begin = 0;
-            for &end in &*places {
-                if end - begin > CROWD {
-                    ordered[begin as usize..end as usize].sort_unstable();
-                }
-                begin = end;
+        if shift > 0 {
+            for alike in keys.chunk_by_mut(|a, b| a >> 32 == b >> 32) {
+                alike.sort_unstable_by_key(|&key| changes[key as u32 as usize].time_ns);
             }
         }
-        insertion_sort(ordered);
-    }
-}
-
-fn insertion_sort(keys: &mut [u64]) {
-    for i in 1..keys.len() {
-        let key = keys[i];
-        let mut place = i;
-        while place > 0 && keys[place - 1] > key {
-            keys[place] = keys[place - 1];
-            place -= 1;
-        }
-        keys[place] = key;
     }
 }
 
@@ -114,11 +63,7 @@ mod tests {
             time_ns,
             ..Change::default()
         };
-        let mut spare = Spare {
-            keys: vec![3; 3],
-            ordered: vec![9; 4],
-            places: vec![7; 2],
-        };
+        let mut spare = Spare { keys: vec![3; 3] };
         let changes: Vec<Change> = times.iter().map(change).collect();
         spare.order(&changes, until_ns).collect()
     }

@@ -84,11 +84,10 @@ impl<P: Pass> Cut<P> {
     pub(crate) fn add(&mut self, curve: &Curve, mask: Option<&Curve>) {
         match mask.filter(|mask| !mask.is_positive()) {
             Some(mask) => curve.each_change(mask, |time_ns, value, mask| self.at(time_ns, value, mask > 0.0)),
-            None => {
-                for breakpoint in &curve.breakpoints {
-                    self.at(breakpoint.time_ns, breakpoint.value, true);
-                }
-            }
+            None => curve
+                .breakpoints
+                .iter()
+                .for_each(|breakpoint| self.at(breakpoint.time_ns, breakpoint.value, true)),
         }
     }
 
@@ -165,8 +164,10 @@ pub(crate) struct Second {
 
 impl Pass for Second {
     fn segment(&mut self, segment: Segment, is_active: bool) {
-        let active = self.active.as_mut().filter(|_| is_active);
-        for found in self.whole.as_mut().into_iter().chain(active) {
+        if let Some(found) = &mut self.whole {
+            found.search.add(segment);
+        }
+        if is_active && let Some(found) = &mut self.active {
             found.search.add(segment);
         }
     }
