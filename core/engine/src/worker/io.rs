@@ -14,7 +14,10 @@ use std::{
 use aiperf_http::{Cancel, Client, Clock, Exchange, Options, Request};
 use crossbeam_channel::Sender;
 use rustc_hash::FxHashMap;
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::{
+    runtime::{Builder, LocalOptions, LocalRuntime},
+    sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel},
+};
 
 use super::{alarm::Alarm, compute::Input};
 use crate::priority::{PROMPT, prefer_this_thread};
@@ -54,12 +57,17 @@ pub fn spawn(
     done: Sender<Input>,
 ) -> std::io::Result<(UnboundedSender<Command>, thread::JoinHandle<()>)> {
     let (commands, inbox) = unbounded_channel();
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let alarm = {
-        let _inside = runtime.enter();
-        Alarm::new()?
-    };
+    // The runtime is the thread's own, so only there can it be made.
+    let (is_made, made) = crossbeam_channel::bounded(1);
     let thread = thread::Builder::new().name(name.into()).spawn(move || {
+        let (runtime, alarm) = match runtime() {
+            Ok(made) => made,
+            Err(error) => {
+                let _ = is_made.send(Err(error));
+                return;
+            }
+        };
+        let _ = is_made.send(Ok(()));
         Clock.sharpen_timers_of_this_thread();
         // As long as the kernel's stamps tell when bytes came, being prompt gains nothing, and costs a server on the same
         // machine the core at every token. Where reads are late, stamps are lost.
@@ -68,18 +76,30 @@ pub fn spawn(
         } else {
             be_prompt();
         }
-        let local = tokio::task::LocalSet::new();
         let sending = Sending {
             client: Rc::new(Client::new(options)),
             running: Rc::default(),
             done,
             unattended: Cell::default(),
         };
-        local.block_on(&runtime, serve(inbox, &alarm, &sending));
+        runtime.block_on(serve(inbox, &alarm, &sending));
         // It leaves the runtime that it is registered with before that ends.
         drop(alarm);
     })?;
+    made.recv().map_err(std::io::Error::other)??;
     Ok((commands, thread))
+}
+
+/// A runtime for this thread, and a timer in it.
+fn runtime() -> std::io::Result<(LocalRuntime, Alarm)> {
+    let runtime = Builder::new_current_thread()
+        .enable_all()
+        .build_local(LocalOptions::default())?;
+    let alarm = {
+        let _inside = runtime.enter();
+        Alarm::new()?
+    };
+    Ok((runtime, alarm))
 }
 
 /// This thread is to run before others.
