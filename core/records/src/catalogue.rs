@@ -178,20 +178,27 @@ impl Catalogue {
                 matches!(origin, Origin::Column { .. }) && entry.spec.kind == kind
             })
         };
-        let curve = |tag: &str| {
-            let composed = |position: usize| match &self.metrics[position].origin {
-                Origin::Composed(formula) => !matches!(formula, Formula::While { .. }),
-                _ => false,
-            };
-            plain(tag, MetricKind::Interval)
-                || plain(tag, MetricKind::Steps)
-                || self.position(tag).is_some_and(composed)
+        let composed = |tag: &str, fits: fn(&Formula) -> bool| {
+            self.position(tag)
+                .is_some_and(|position| match &self.metrics[position].origin {
+                    Origin::Composed(formula) => fits(formula),
+                    _ => false,
+                })
         };
+        let curve = |tag: &str, fits: fn(&Formula) -> bool| {
+            plain(tag, MetricKind::Interval) || plain(tag, MetricKind::Steps) || composed(tag, fits)
+        };
+        let parts = || formula.parts().into_iter();
         match formula {
             Formula::Held { steps, until } => [(steps, MetricKind::Steps), (until, MetricKind::Interval)]
                 .into_iter()
                 .find_map(|(tag, kind)| (!plain(tag, kind)).then_some(tag.as_str())),
-            _ => formula.parts().into_iter().find(|tag| !curve(tag)),
+            Formula::Sum(_) => {
+                parts().find(|tag| !curve(tag, |part| matches!(part, Formula::Held { .. } | Formula::Sum(_))))
+            }
+            Formula::Ratio { .. } | Formula::While { .. } => {
+                parts().find(|tag| !curve(tag, |part| !matches!(part, Formula::While { .. })))
+            }
         }
     }
 
@@ -376,6 +383,8 @@ mod tests {
             (vec![held("level", "level")], "level"),
             (vec![held("rate", "rate")], "rate"),
             (vec![active("rate", "level"), Formula::Sum(vec!["c0".to_owned()])], "c0"),
+            (vec![ratio("rate", "level"), Formula::Sum(vec!["c0".to_owned()])], "c0"),
+            (vec![active("rate", "level"), ratio("c0", "level")], "c0"),
         ] {
             let error = composed(formulas).unwrap_err();
             assert!(
@@ -388,9 +397,10 @@ mod tests {
             ratio("c0", "level"),
             active("c1", "rate"),
             ratio("level", "absent"),
+            Formula::Sum(vec!["c0".to_owned(), "level".to_owned()]),
         ]);
         // What needs an absent part is left out.
-        assert_eq!(fit.unwrap().entries().count(), 3 + 3);
+        assert_eq!(fit.unwrap().entries().count(), 3 + 4);
     }
 
     #[test]

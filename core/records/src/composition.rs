@@ -14,7 +14,7 @@ pub struct Composition {
 /// How curves are put together; the texts are tags.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Formula {
-    /// The sum of several.
+    /// The sum of several that records contribute, or of such sums.
     Sum(Vec<String>),
     /// One divided by another, 0 where the divisor is.
     Ratio {

@@ -37,6 +37,11 @@ impl Intervals {
         Some((from_ns, to_ns, self.weight.at(place)))
     }
 
+    /// When that of a record begins, if it has one.
+    pub(crate) fn begin_ns(&self, record: usize, start_ns: u64) -> Option<u64> {
+        Some(start_ns.wrapping_add(self.from.at(self.presence.place(record)?)))
+    }
+
     /// Those of `records`, whose starts are among `starts`.
     pub(crate) fn contribute(
         &self,

@@ -9,7 +9,7 @@
 //! which they take none (lists) or 16 (steps) per record. Times beyond 4.29 s take 16 bytes more, errors are grouped in
 //! bounded memory. Nothing moves when it grows.
 
-mod curves;
+pub(crate) mod curves;
 mod lists;
 mod numbers;
 mod phase;

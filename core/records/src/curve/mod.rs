@@ -59,35 +59,13 @@ impl Curve {
         }
     }
 
-    /// Becomes the sum of the same pieces of several curves. `spare` is memory for it.
-    pub(crate) fn sum<'a>(&mut self, pieces: impl IntoIterator<Item = &'a Self>, spare: &mut Self) {
-        let mut pieces = pieces.into_iter();
-        match pieces.next() {
-            Some(first) => self.clone_from(first),
-            None => *self = Self::default(),
-        }
-        for piece in pieces {
-            std::mem::swap(self, spare);
-            self.combine(spare, piece, |a, b| a + b);
-        }
-    }
-
     /// Becomes a curve divided by another at every moment, 0 where the divisor is not positive: throughput per user is
     /// throughput over concurrency, and 0 while there are no users.
     pub(crate) fn ratio(&mut self, dividend: &Self, divisor: &Self) {
-        self.combine(
-            dividend,
-            divisor,
-            |dividend, divisor| {
-                if divisor > 0.0 { dividend / divisor } else { 0.0 }
-            },
-        );
-    }
-
-    fn combine(&mut self, left: &Self, right: &Self, value: impl Fn(f64, f64) -> f64) {
-        self.before = value(left.before, right.before);
+        let value = |dividend, divisor| if divisor > 0.0 { dividend / divisor } else { 0.0 };
+        self.before = value(dividend.before, divisor.before);
         self.breakpoints.clear();
-        left.each_change(right, |time_ns, a, b| self.push(time_ns, value(a, b)));
+        dividend.each_change(divisor, |time_ns, a, b| self.push(time_ns, value(a, b)));
     }
 
     /// Calls `at` with both curves' values at every time where either changes.
@@ -142,17 +120,5 @@ mod tests {
             ratio.ratio(dividend, divisor);
             assert_eq!(ratio, none);
         }
-    }
-
-    #[test]
-    fn sums_of_none_one_and_several() {
-        let (a, b) = (curve(1.0, &[(5, 2.0), (7, 0.5)]), curve(2.0, &[(5, 1.0), (6, 3.0)]));
-        let (mut sum, mut spare) = (Curve::default(), Curve::default());
-        sum.sum([&a, &b, &a], &mut spare);
-        assert_eq!(sum, curve(4.0, &[(5, 5.0), (6, 7.0), (7, 4.0)]));
-        sum.sum([&b], &mut spare);
-        assert_eq!(sum, b);
-        sum.sum([], &mut spare);
-        assert_eq!(sum, Curve::default());
     }
 }

@@ -1,7 +1,11 @@
 //! All curves of a window, piece by piece in the order of time.
 
 use crate::{
-    accumulator::{PhaseAccumulator, Series, presence::Presence},
+    accumulator::{
+        PhaseAccumulator, Series,
+        curves::{Intervals, Steps},
+        presence::Presence,
+    },
     catalogue::{Catalogue, Origin},
     composition::Formula,
     curve::{Curve, CurveBuilder, Spare},
@@ -15,18 +19,26 @@ const RECORDS: usize = 64;
 
 /// Where the pieces of a curve come from.
 enum Source<'a> {
-    /// What records contribute.
-    Records(&'a Series),
-    /// What they contribute as levels: a series of steps, and one of intervals that end them.
-    Held(&'a Series, &'a Series),
-    Sum(Vec<usize>),
+    /// What records contribute to one or several metrics.
+    Records(Vec<Contribution<'a>>),
+    /// Other curves by their positions: what is divided, and by what.
     Ratio(usize, usize),
+}
+
+/// What a record adds to a curve.
+#[derive(Clone, Copy)]
+enum Contribution<'a> {
+    Interval(&'a Intervals),
+    /// Steps as rates.
+    Rates(&'a Steps),
+    /// Steps as levels, until the end of an interval.
+    Held(&'a Steps, &'a Intervals),
 }
 
 /// The curves that are wanted, and those that these are composed of.
 pub(super) struct Sweep<'a> {
     accumulator: &'a PhaseAccumulator,
-    /// Position in the catalogue and source of each curve; parts stand before what is composed of them.
+    /// Position in the catalogue and source of each curve; what is divided and by what stand before the ratio.
     sources: Vec<(usize, Source<'a>)>,
     /// By position, as the pieces.
     builders: Vec<CurveBuilder>,
@@ -34,7 +46,6 @@ pub(super) struct Sweep<'a> {
     /// The records with the first instant at which they contribute anything, in this order.
     records: Vec<(u64, usize)>,
     spare: Spare,
-    spare_curve: Curve,
 }
 
 impl<'a> Sweep<'a> {
@@ -55,7 +66,6 @@ impl<'a> Sweep<'a> {
             pieces,
             records: Vec::new(),
             spare: Spare::default(),
-            spare_curve: Curve::default(),
         };
         sweep.narrow(wanted);
         let mut records: Vec<(u64, usize)> = (0..accumulator.starts().len())
@@ -81,10 +91,10 @@ impl<'a> Sweep<'a> {
         let mut needed = vec![false; self.pieces.len()];
         wanted.into_iter().for_each(|position| needed[position] = true);
         for (position, source) in self.sources.iter().rev() {
-            match source {
-                Source::Sum(parts) if needed[*position] => parts.iter().for_each(|&part| needed[part] = true),
-                Source::Ratio(a, b) if needed[*position] => [*a, *b].into_iter().for_each(|part| needed[part] = true),
-                _ => {}
+            if let Source::Ratio(dividend, divisor) = *source
+                && needed[*position]
+            {
+                (needed[dividend], needed[divisor]) = (true, true);
             }
         }
         self.sources.retain(|(position, _)| needed[*position]);
@@ -94,8 +104,11 @@ impl<'a> Sweep<'a> {
     pub(super) fn precision(&self, position: usize) -> Option<Precision> {
         let own = self.sources.iter().find(|source| source.0 == position);
         match &own?.1 {
-            Source::Records(Series::Steps(steps)) | Source::Held(Series::Steps(steps), _) => Some(steps.precision()),
-            _ => None,
+            Source::Records(contributions) => match contributions[..] {
+                [Contribution::Rates(steps) | Contribution::Held(steps, _)] => Some(steps.precision()),
+                _ => None,
+            },
+            Source::Ratio(..) => None,
         }
     }
 
@@ -137,14 +150,16 @@ impl<'a> Sweep<'a> {
         let starts = self.accumulator.starts();
         let records = || self.records[range.clone()].iter().map(|&(_, record)| record);
         for (position, source) in &self.sources {
+            let Source::Records(contributions) = source else {
+                continue;
+            };
             let builder = &mut self.builders[*position];
-            match source {
-                Source::Records(Series::Intervals(intervals)) => intervals.contribute(builder, records(), starts),
-                Source::Records(Series::Steps(steps)) => steps.contribute(builder, records(), starts),
-                Source::Held(Series::Steps(steps), Series::Intervals(until)) => {
-                    steps.contribute_held(builder, until, records(), starts);
+            for contribution in contributions {
+                match contribution {
+                    Contribution::Interval(intervals) => intervals.contribute(builder, records(), starts),
+                    Contribution::Rates(steps) => steps.contribute(builder, records(), starts),
+                    Contribution::Held(steps, until) => steps.contribute_held(builder, until, records(), starts),
                 }
-                _ => {}
             }
         }
     }
@@ -152,13 +167,9 @@ impl<'a> Sweep<'a> {
     fn piece(&mut self, i: usize, until_ns: Option<u64>) {
         let (position, source) = &self.sources[i];
         let mut curve = std::mem::take(&mut self.pieces[*position]);
-        let pieces = &self.pieces;
         match source {
-            Source::Records(_) | Source::Held(..) => {
-                self.builders[*position].piece(until_ns, &mut self.spare, &mut curve);
-            }
-            Source::Sum(parts) => curve.sum(parts.iter().map(|&part| &pieces[part]), &mut self.spare_curve),
-            Source::Ratio(dividend, divisor) => curve.ratio(&pieces[*dividend], &pieces[*divisor]),
+            Source::Records(_) => self.builders[*position].piece(until_ns, &mut self.spare, &mut curve),
+            Source::Ratio(dividend, divisor) => curve.ratio(&self.pieces[*dividend], &self.pieces[*divisor]),
         }
         self.pieces[*position] = curve;
     }
@@ -167,31 +178,53 @@ impl<'a> Sweep<'a> {
 /// Where the curve at a position comes from, if there is one.
 fn source<'a>(catalogue: &Catalogue, series: &'a [Series], position: usize) -> Option<Source<'a>> {
     let at = |tag: &String| catalogue.position(tag);
-    match (&series[position], &catalogue.metrics()[position].origin) {
-        (series @ (Series::Intervals(_) | Series::Steps(_)), _) => Some(Source::Records(series)),
+    let contributions = match (&series[position], &catalogue.metrics()[position].origin) {
+        (Series::Intervals(intervals), _) => vec![Contribution::Interval(intervals)],
+        (Series::Steps(steps), _) => vec![Contribution::Rates(steps)],
         (_, Origin::Composed(formula)) => match formula {
-            Formula::Held { steps, until } => Some(Source::Held(&series[at(steps)?], &series[at(until)?])),
-            Formula::Sum(tags) => Some(Source::Sum(tags.iter().filter_map(at).collect())),
-            Formula::Ratio { dividend, divisor } => Some(Source::Ratio(at(dividend)?, at(divisor)?)),
+            Formula::Held { steps, until } => match (&series[at(steps)?], &series[at(until)?]) {
+                (Series::Steps(steps), Series::Intervals(until)) => vec![Contribution::Held(steps, until)],
+                _ => return None,
+            },
+            Formula::Sum(tags) => {
+                let parts = tags.iter().filter_map(|tag| source(catalogue, series, at(tag)?));
+                let contributions = parts.flat_map(|part| match part {
+                    Source::Records(contributions) => contributions,
+                    // Refused by the catalogue.
+                    Source::Ratio(..) => Vec::new(),
+                });
+                contributions.collect()
+            }
+            Formula::Ratio { dividend, divisor } => return Some(Source::Ratio(at(dividend)?, at(divisor)?)),
             // Not a curve of its own, but a part of one.
-            Formula::While { .. } => None,
+            Formula::While { .. } => return None,
         },
-        _ => None,
-    }
+        _ => return None,
+    };
+    Some(Source::Records(contributions))
 }
 
 impl Source<'_> {
     /// The first instant at which a record contributes, if it does.
     fn begin_ns(&self, record: usize, start_ns: u64) -> Option<u64> {
+        let Self::Records(contributions) = self else {
+            return None;
+        };
+        let begin = |contribution: &Contribution<'_>| contribution.begin_ns(record, start_ns);
+        contributions.iter().filter_map(begin).min()
+    }
+}
+
+impl Contribution<'_> {
+    fn begin_ns(&self, record: usize, start_ns: u64) -> Option<u64> {
         match self {
-            Self::Records(Series::Intervals(intervals)) => Some(intervals.get(record, start_ns)?.0),
-            Self::Records(Series::Steps(steps)) => steps.begin_ns(record, start_ns),
-            Self::Held(Series::Steps(steps), Series::Intervals(until)) => {
+            Self::Interval(intervals) => intervals.begin_ns(record, start_ns),
+            Self::Rates(steps) => steps.begin_ns(record, start_ns),
+            Self::Held(steps, until) => {
                 // What comes after the end counts as just before it.
                 let (_, until_ns, _) = until.get(record, start_ns)?;
                 Some(steps.begin_ns(record, start_ns)?.min(until_ns.saturating_sub(1)))
             }
-            _ => None,
         }
     }
 }
